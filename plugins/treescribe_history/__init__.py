@@ -1,0 +1,1 @@
+"""The history plugin: transcripts of runs, kept, read and compared."""

@@ -1,0 +1,1 @@
+"""The pytest plugin: per-test events from any pytest below a recorded command."""

@@ -1,0 +1,66 @@
+"""treescribe keeps every run of the `invoke` task runner as a value.
+
+What a plugin's author imports: `hookimpl`, the event base class and its facts, `Operation` and `Parameter`,
+`Workspace`, `RunRequest` and `Outcome`. Names are loaded when they are used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from treescribe.backend import Backend, Target
+    from treescribe.environment import Variable
+    from treescribe.errors import InvalidInput, TreescribeError
+    from treescribe.events import Event
+    from treescribe.executor import Executor
+    from treescribe.facts import Fact, WorkspacePath
+    from treescribe.operation import Operation, Parameter
+    from treescribe.run import Outcome, Run, RunRequest
+    from treescribe.spec import hookimpl
+    from treescribe.workspace import Workspace
+
+_HOMES = {
+    "Backend": "backend",
+    "Event": "events",
+    "Executor": "executor",
+    "Fact": "facts",
+    "InvalidInput": "errors",
+    "Operation": "operation",
+    "Outcome": "run",
+    "Parameter": "operation",
+    "Run": "run",
+    "RunRequest": "run",
+    "Target": "backend",
+    "TreescribeError": "errors",
+    "Variable": "environment",
+    "Workspace": "workspace",
+    "WorkspacePath": "facts",
+    "hookimpl": "spec",
+}
+
+__all__ = [
+    "Backend",
+    "Event",
+    "Executor",
+    "Fact",
+    "InvalidInput",
+    "Operation",
+    "Outcome",
+    "Parameter",
+    "Run",
+    "RunRequest",
+    "Target",
+    "TreescribeError",
+    "Variable",
+    "Workspace",
+    "WorkspacePath",
+    "hookimpl",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f"treescribe.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'treescribe' has no attribute {name!r}")

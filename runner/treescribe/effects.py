@@ -1,0 +1,44 @@
+"""What operations may do to the world: one reviewed table. What is not in it is unknown, and never safe."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+READ_ONLY = "read-only"
+ADDITIVE = "additive"
+DESTRUCTIVE = "destructive"
+
+
+class Effect(NamedTuple):
+    """The effect of an operation, in MCP's terms.
+
+    :ivar kind: read-only, additive (adds, removes nothing) or destructive.
+    :ivar idempotent: a second call with the same arguments changes nothing more.
+    :ivar open_world: it may reach beyond this machine.
+    """
+
+    kind: str
+    idempotent: bool = False
+    open_world: bool = False
+
+
+UNKNOWN = Effect(DESTRUCTIVE, idempotent=False, open_world=True)
+
+EFFECTS: dict[str, Effect] = {
+    "demo": Effect(ADDITIVE, open_world=True),
+    "exec": Effect(DESTRUCTIVE, open_world=True),
+    "history.diff": Effect(READ_ONLY, idempotent=True),
+    "history.list": Effect(READ_ONLY, idempotent=True),
+    "history.pin": Effect(ADDITIVE, idempotent=True),
+    "history.show": Effect(READ_ONLY, idempotent=True),
+    "history.summary": Effect(READ_ONLY, idempotent=True),
+    "history.timing": Effect(READ_ONLY, idempotent=True),
+    "history.unpin": Effect(DESTRUCTIVE, idempotent=True),
+    "init": Effect(ADDITIVE, idempotent=True),
+    "plugins": Effect(READ_ONLY, idempotent=True),
+}
+
+
+def effect_of(operation: str) -> Effect:
+    """Return the reviewed effect of an operation; `UNKNOWN` for one that nobody reviewed."""
+    return EFFECTS.get(operation, UNKNOWN)

@@ -1,0 +1,34 @@
+"""What a run adds to the environment of its child commands. What the user set is added to, never replaced."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+
+class Variable(NamedTuple):
+    """One variable for child commands.
+
+    :ivar separator: what joins `value` to a value that is there already; without one the variable is treescribe's
+        own, and set.
+    """
+
+    name: str
+    value: str
+    separator: str = ""
+
+
+def with_variables(environment: Mapping[str, str], variables: Iterable[Variable]) -> dict[str, str]:
+    """Return `environment` with `variables` added. A value that is part of a list already is not added twice."""
+    result = dict(environment)
+    for name, value, separator in variables:
+        before = result.get(name, "")
+        if not separator or not before:
+            result[name] = value
+        elif value not in before.split(separator):
+            result[name] = before + separator + value
+    return result
+
+
+PATH_SEPARATOR = os.pathsep

@@ -1,0 +1,117 @@
+"""Operations: one typed function, shown as an invoke task and as an MCP tool.
+
+The function takes a `Workspace` first, then its parameters; it returns a frozen pydantic model. Its signature is
+the contract: invoke's arguments, the JSON schema of the parameters and the help of each come from it, so neither
+surface can have an argument that the other lacks. The function is named, not imported, until it is used.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_type_hints
+
+from treescribe.effects import Effect, effect_of
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from treescribe.terminal import Style
+    from treescribe.workspace import Workspace
+
+
+class Parameter(NamedTuple):
+    """What a parameter's `Annotated` type says beside the type itself.
+
+    :ivar help: one line, shown by ``--help`` and in the tool's schema.
+    :ivar positional: on the command line it may be given without its flag.
+    :ivar shown: False keeps it off the command line; for what only a program would give.
+    """
+
+    help: str
+    positional: bool = False
+    shown: bool = True
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A named, typed operation.
+
+    :ivar name: dotted, as on the command line; the MCP tool has ``_`` for ``.``.
+    :ivar function: ``module:name`` of the function ``(workspace, **parameters) -> pydantic model``.
+    :ivar render: ``module:name`` of the function ``(result, style) -> text`` for people.
+    :ivar help: one line for lists of operations.
+    :ivar needs_workspace: False where it works without one; the function then gets None.
+    :ivar exit_code: ``module:name`` of ``(result, parameters) -> int``, for operations whose exit code says something.
+    """
+
+    name: str
+    function: str
+    render: str
+    help: str
+    needs_workspace: bool = True
+    exit_code: str = ""
+
+    @property
+    def effect(self) -> Effect:
+        """The effect that the reviewed table gives it."""
+        return effect_of(self.name)
+
+    def load(self) -> Callable[..., BaseModel]:
+        """Import and return the function."""
+        return _load(self.function)
+
+    def parameters(self) -> dict[str, inspect.Parameter]:
+        """The function's parameters without the workspace, their annotations resolved, in order."""
+        function = self.load()
+        hints = get_type_hints(function, include_extras=True)
+        parameters = list(inspect.signature(function).parameters.values())[1:]
+        return {p.name: p.replace(annotation=hints.get(p.name, Any)) for p in parameters}
+
+    def parameters_model(self) -> type[BaseModel]:
+        """A pydantic model of the parameters: strict, frozen, unknown names refused."""
+        from pydantic import ConfigDict, Field, create_model
+
+        fields: dict[str, Any] = {}
+        for name, parameter in self.parameters().items():
+            default = ... if parameter.default is inspect.Parameter.empty else parameter.default
+            fields[name] = (parameter.annotation, Field(default, description=described(parameter).help))
+        title = "".join(part.capitalize() for part in self.name.replace("_", ".").split(".")) + "Parameters"
+        config = ConfigDict(strict=True, frozen=True, extra="forbid")
+        model: type[BaseModel] = create_model(title, __config__=config, **fields)
+        return model
+
+    def result_model(self) -> type[BaseModel]:
+        """The pydantic model that the function returns."""
+        model: type[BaseModel] = get_type_hints(self.load())["return"]
+        return model
+
+    def text(self, result: BaseModel, style: Style) -> str:
+        """`result` as people read it, without a final newline."""
+        text: str = _load(self.render)(result, style)
+        return text
+
+    def code(self, result: BaseModel, parameters: dict[str, Any]) -> int:
+        """The exit code that the command line ends with for `result`."""
+        code: int = _load(self.exit_code)(result, parameters) if self.exit_code else 0
+        return code
+
+    def call(self, workspace: Workspace | None, **parameters: Any) -> BaseModel:
+        """Run the operation."""
+        return self.load()(workspace, **parameters)
+
+
+def described(parameter: inspect.Parameter) -> Parameter:
+    """Return the `Parameter` in an annotation; an empty one where there is none."""
+    for extra in get_args(parameter.annotation)[1:]:
+        if isinstance(extra, Parameter):
+            return extra
+    return Parameter("")
+
+
+def _load(name: str) -> Callable[..., Any]:
+    module, _, attribute = name.partition(":")
+    loaded: Callable[..., Any] = getattr(importlib.import_module(module), attribute)
+    return loaded

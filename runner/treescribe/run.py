@@ -1,0 +1,299 @@
+"""Run: the choke point that every event of a run passes, and the beginning and end of every run."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import NamedTuple
+
+from treescribe.clock import Clock, SystemClock
+from treescribe.effects import DESTRUCTIVE, READ_ONLY
+from treescribe.environment import Variable, with_variables
+from treescribe.errors import LockTimeout
+from treescribe.events import (
+    CommandFinished,
+    CommandStarted,
+    CommandStatus,
+    Event,
+    LockAcquired,
+    LockContention,
+    LogMessage,
+    RunFinished,
+    RunOutcome,
+    RunStarted,
+)
+from treescribe.host import Host
+from treescribe.masking import Masker
+from treescribe.nested import PARENT_VARIABLE, Forwarder, NestedRuns, Parent, parent_of_this_process
+from treescribe.output import OutputCapture
+from treescribe.reduce import Reducer, Verdict
+from treescribe.settings import Settings
+from treescribe.spool import SPOOL_VARIABLE, Spool, SpoolReader
+from treescribe.workspace import Workspace
+from treescribe.workspace_lock import HELD_VARIABLE, WorkspaceLock
+
+CLIENT_VARIABLE = "TREESCRIBE_CLIENT"
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """What is to be run.
+
+    :ivar backend: the backend's name.
+    :ivar targets: what was asked for, as text; runs with equal backend and targets are compared with each other.
+    :ivar client: who asked: cli, mcp, job, or what the client calls itself.
+    :ivar effect: of the targets; read-only ones do not take the workspace's lock.
+    :ivar surface: ``treescribe`` or ``inv``: decides whether the line at the end is shown.
+    """
+
+    backend: str
+    targets: tuple[str, ...]
+    client: str = field(default_factory=lambda: os.environ.get(CLIENT_VARIABLE) or "cli")
+    variant: str = ""
+    mode: str = "run"
+    effect: str = DESTRUCTIVE
+    surface: str = "treescribe"
+
+
+class Outcome(NamedTuple):
+    """How a run ended: a `RunOutcome`, the exit code of its process, and the reason where nothing else gives it."""
+
+    outcome: str
+    exit_code: int | None
+    error: str = ""
+
+
+class Run:
+    """One run of some targets in one workspace.
+
+    Thread-safe. `start` and `finish` are called once each, by whoever runs the backend; everything between goes
+    through `emit`.
+
+    :ivar id: the number that the recorder gave it; None where the run is not recorded.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        request: RunRequest,
+        *,
+        host: Host,
+        settings: Settings | None = None,
+        clock: Clock | None = None,
+        environment: Mapping[str, str] = os.environ,
+    ) -> None:
+        self.workspace = workspace
+        self.settings = settings or Settings()
+        self.clock = clock or SystemClock()
+        self.masker = Masker(environment, self.settings.redact)
+        self.request = replace(request, targets=tuple(self.masker.text(target) for target in request.targets))
+        self.id: int | None = None
+        self.parent: Parent | None = parent_of_this_process(environment)
+        self.started_at = 0
+        self._host = host
+        self._lock = threading.RLock()
+        self._reducer = Reducer()
+        self._pending: list[Event] | None = []  # emitted before RunStarted
+        self._open: dict[int, tuple[CommandStarted, int]] = {}
+        self._numbers = count(1)
+        self._spool: Spool | None = None
+        self._readers: list[tuple[str, SpoolReader]] = []
+        self._variables: tuple[Variable, ...] | None = None
+        self._begun = 0
+        self._finished = False
+        self._queue: list[Event] = []
+        self._delivering = False
+        self._workspace_lock: WorkspaceLock | None = None
+        self._forwarder = Forwarder(environment)
+
+    # -- beginning and end ------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Take the workspace's lock, let the recorder and the other plugins begin, and emit `RunStarted`."""
+        self._begun = self.clock.elapsed_ms()
+        self.started_at = self.clock.now_ms()
+        if self.request.effect != READ_ONLY:
+            self._take_lock()
+        self.follow("run", NestedRuns(self, self._host.codec))
+        self._host.hook.treescribe_run_started(run=self)
+        early, self._pending = self._pending or [], None
+        self.emit(RunStarted(targets=self.request.targets))
+        for event in early:
+            self.emit(event)
+
+    def finish(self, outcome: Outcome) -> None:
+        """Read the spool to its end, detach what still runs, emit `RunFinished`, and let go of everything."""
+        if self._finished:
+            return
+        if self._spool is not None:
+            self._spool.settle()
+            self._spool.close()
+        for number in tuple(self._open):
+            self.command_finished(number, CommandStatus.DETACHED, settle=False)
+        self.emit(
+            RunFinished(
+                outcome=outcome.outcome,
+                exit_code=outcome.exit_code,
+                error=outcome.error,
+                duration_ms=self.clock.elapsed_ms() - self._begun,
+            )
+        )
+        self._finished = True
+        self._host.hook.treescribe_run_finished(run=self, outcome=outcome)
+        self._forwarder.close()
+        if self._workspace_lock is not None:
+            self._workspace_lock.release()
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the run came to so far."""
+        with self._lock:
+            return self._reducer.verdict()
+
+    # -- events -----------------------------------------------------------------------------------------
+
+    def emit(self, event: Event) -> None:
+        """Stamp `event`, mask it, and hand it to every observer, in order. Events after the last one are dropped."""
+        with self._lock:
+            if self._finished:
+                return
+            if self._pending is not None:
+                self._pending.append(event)
+                return
+            if event.at == 0:
+                event = replace(event, at=self.clock.now_ms())
+            self._queue.append(self.masker.event(event))
+            if self._delivering:  # an observer emitted: its event comes after the one at hand
+                return
+            self._delivering = True
+            try:
+                while self._queue:
+                    self._deliver(self._queue.pop(0))
+            finally:
+                self._delivering = False
+
+    def _deliver(self, event: Event) -> None:
+        self._reducer.add(event)
+        self._forwarder.send(event)
+        self._host.hook.treescribe_event(run=self, event=event)
+
+    def report(self, message: str, level: str = "warning", source: str = "treescribe") -> None:
+        """Put a message about the run itself into its transcript."""
+        self.emit(LogMessage(level=level, source=source, message=message))
+
+    # -- commands ---------------------------------------------------------------------------------------
+
+    def next_number(self) -> int:
+        """A number for a task or a command, unique within the run."""
+        return next(self._numbers)
+
+    def command_started(
+        self, line: str, *, cwd: str = "", task: int | None = None, pty: bool = False, mode: str = "attached"
+    ) -> int:
+        """Emit `CommandStarted`; the number it returns names the command until `command_finished`."""
+        number = self.next_number()
+        started = CommandStarted(command=number, task=task, line=line, cwd=cwd, pty=pty, mode=mode)
+        with self._lock:
+            self._open[number] = (started, self.clock.elapsed_ms())
+        self.emit(started)
+        return number
+
+    def command_finished(
+        self,
+        number: int,
+        status: str,
+        *,
+        exit_code: int | None = None,
+        signal: int | None = None,
+        error: str = "",
+        settle: bool = True,
+    ) -> None:
+        """Read the spool to its end and emit `CommandFinished`, once for each command."""
+        if settle and self._spool is not None:
+            self._spool.settle()
+        with self._lock:
+            entry = self._open.pop(number, None)
+        if entry is None:
+            return
+        started, begun = entry
+        self.emit(
+            CommandFinished(
+                command=number,
+                line=started.line,
+                status=status,
+                exit_code=exit_code,
+                signal=signal,
+                error=error,
+                duration_ms=self.clock.elapsed_ms() - begun,
+            )
+        )
+
+    def capture(self, command: int, stream: str) -> OutputCapture:
+        """What takes the bytes of one stream of a command."""
+        return OutputCapture(self.emit, command=command, stream=stream, masker=self.masker, limits=self.settings.output)
+
+    def environment(self, base: Mapping[str, str]) -> dict[str, str]:
+        """Return the environment of a child command whose own would be `base`."""
+        with self._lock:
+            if self._variables is None:
+                self._variables = self._collect_variables()
+        self.masker.learn(base)
+        return with_variables(base, self._variables)
+
+    def follow(self, name: str, reader: SpoolReader) -> None:
+        """Have the spool's files called ``<name>-….jsonl`` read by `reader`."""
+        self._readers.append((name, reader))
+        if self._spool is not None:
+            self._spool.follow(name, reader)
+
+    def _collect_variables(self) -> tuple[Variable, ...]:
+        try:
+            self._spool = Spool()
+        except OSError as error:
+            self.report(f"no temporary folder for what processes below this run report: {error}")
+            return ()
+        for name, reader in self._readers:
+            self._spool.follow(name, reader)
+        self._spool.start()
+        root = str(self.workspace.root)
+        own = (
+            Variable(SPOOL_VARIABLE, str(self._spool.folder)),
+            Variable(PARENT_VARIABLE, Parent(self.id, root).text()),
+            Variable(HELD_VARIABLE, root, os.pathsep),
+        )
+        brought = self._host.hook.treescribe_command_environment(workspace=self.workspace, run=self)
+        return (*own, *(variable for answer in reversed(brought) for variable in answer))
+
+    # -- the workspace's lock ---------------------------------------------------------------------------
+
+    def _take_lock(self) -> None:
+        waited_ms = 0
+
+        def waiting(holder: str, seconds: float) -> None:
+            nonlocal waited_ms
+            if waited_ms == 0:
+                print(f"treescribe: waiting for {holder}, which holds {self.workspace.root}", file=sys.stderr)
+                self.emit(LockContention(lock="workspace", holder=holder, waiting_ms=int(seconds * 1000)))
+            waited_ms = max(1, int(seconds * 1000))
+
+        holder = f"process {os.getpid()} running {' '.join(self.request.targets)}"
+        lock = WorkspaceLock(self.workspace, shared=True, holder=holder, waiting=waiting)
+        try:
+            lock.acquire()
+        except (OSError, LockTimeout):
+            return  # nothing can be written here; the recorder says so
+        self._workspace_lock = lock
+        if waited_ms:
+            self.emit(LockAcquired(lock="workspace", waited_ms=waited_ms))
+
+
+def outcome_of(exit_code: int, error: str = "") -> Outcome:
+    """The outcome of a run whose process ends with `exit_code`."""
+    return Outcome(RunOutcome.PASSED if exit_code == 0 else RunOutcome.FAILED, exit_code, error)
+
+
+Emit = Callable[[Event], None]

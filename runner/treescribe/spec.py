@@ -1,0 +1,108 @@
+"""The contract between treescribe and its plugins: every hook, and the order of everything that happens.
+
+A plugin is a module (or any object) named in the entry-point group ``treescribe`` of its distribution. It marks
+the functions that implement hooks with `hookimpl`; a function takes those of the hook's arguments that it
+names. Importing the module must be cheap: import heavy libraries inside the functions that need them.
+
+A hook that raises never stops a run or another plugin: the failure is logged with the plugin's and the hook's
+name, once, and stands in the transcript of the run it happened in as a `LogMessage`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+import pluggy
+
+if TYPE_CHECKING:
+    from treescribe.backend import Backend
+    from treescribe.environment import Variable
+    from treescribe.events import Event
+    from treescribe.operation import Operation
+    from treescribe.run import Outcome, Run
+    from treescribe.workspace import Workspace
+
+PROJECT_NAME = "treescribe"
+
+hookspec = pluggy.HookspecMarker(PROJECT_NAME)
+hookimpl = pluggy.HookimplMarker(PROJECT_NAME)
+
+T = TypeVar("T")
+
+
+@hookspec
+def treescribe_backends() -> Sequence[Backend] | None:
+    """Return the backends that this plugin brings.
+
+    Called when backends are asked for, at most once per process.
+    """
+
+
+@hookspec
+def treescribe_event_types() -> Sequence[type[Event]] | None:
+    """Return event classes beyond the built-in catalogue.
+
+    Called before the first transcript is read, once per process. A class whose ``type`` is taken already is
+    left out, with a warning that names the plugin.
+    """
+
+
+@hookspec
+def treescribe_operations() -> Sequence[Operation] | None:
+    """Return the operations that this plugin brings, each an invoke task and an MCP tool.
+
+    Called once per process. The first plugin to bring a name keeps it; treescribe's own come first.
+    """
+
+
+@hookspec
+def treescribe_run_started(run: Run) -> None:
+    """A run begins. See `treescribe_event` for what has happened and what follows.
+
+    ``run.id`` is None until the recorder, which comes first, has given it one; it stays None where nothing can
+    be written. An implementation may emit events and may register readers of the run's spool (`Run.follow`).
+    """
+
+
+@hookspec
+def treescribe_event(run: Run, event: Event) -> None:
+    """Observe one event of a run. The central hook; this is the whole life of a run, in order:
+
+    1. The surface (the `treescribe` program, plain ``inv``, ``treescribe exec``, a server) opens the workspace and
+       makes a `RunRequest`.
+    2. `Run.start`: the workspace's lock is taken, shared (a wait is told by `LockContention` and `LockAcquired`);
+       then `treescribe_run_started`, the recorder first: it mints the run's id and opens the live transcript.
+    3. `RunStarted` is emitted, after it everything that was emitted during 2.
+    4. The backend runs the targets. Each task is `TaskStarted` … `TaskFinished`, nested. For each command,
+       `treescribe_command_environment` is collected before the process starts; then `CommandStarted`, `Output`,
+       whatever is read from the run's spool (tests of a pytest below it, events of a nested run), and
+       `CommandFinished` after the spool was read to its end.
+    5. `Run.finish`: the spool is read to its end, commands that still run are told as detached, `RunFinished` is
+       emitted: the last event.
+    6. `treescribe_run_finished`, the recorder first: it completes the transcript. Then the lock is released.
+
+    Every event passes `Run.emit`, which stamps it with the time, masks secrets, and calls this hook; calls are in
+    order and never overlap, whichever thread emitted. What an implementation emits from here comes after the event
+    at hand. It must not block.
+
+    :param run: the run that the event belongs to.
+    :param event: the event as it is recorded.
+    """
+
+
+@hookspec
+def treescribe_run_finished(run: Run, outcome: Outcome) -> None:
+    """A run has ended; `treescribe_event` was called with its `RunFinished`.
+
+    Observers come after the recorder, so the transcript can be read. Nothing can be emitted any more.
+    """
+
+
+@hookspec
+def treescribe_command_environment(workspace: Workspace, run: Run) -> Sequence[Variable] | None:
+    """Return variables for the environment of the run's child commands.
+
+    Called once per run, before its first command starts. What the user set is added to, never replaced (see
+    `Variable`).
+    """

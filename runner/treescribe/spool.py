@@ -1,0 +1,99 @@
+"""The spool: how processes below a run hand it what they know.
+
+A folder in which each process writes a file of its own, ``<reader>-<anything>.jsonl``, appending whole lines of
+JSON. The run reads on as the files grow and hands each record to the reader of that name.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+import threading
+from pathlib import Path
+from typing import Any, Protocol
+
+SPOOL_VARIABLE = "TREESCRIBE_SPOOL"
+POLL_SECONDS = 0.1
+
+
+class SpoolReader(Protocol):
+    """Takes what the processes of one kind wrote."""
+
+    def record(self, source: str, record: dict[str, Any]) -> None:
+        """Take one record; `source` is the name of the file it stood in."""
+
+    def settle(self) -> None:
+        """A command has ended and everything written by then was handed over: what cannot come any more is missing."""
+
+
+class Spool:
+    """The reading side of a run's spool. Thread-safe; readers are called by one thread at a time."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="treescribe-"))
+        self._readers: dict[str, SpoolReader] = {}
+        self._offsets: dict[str, int] = {}
+        self._lock = threading.RLock()
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def follow(self, name: str, reader: SpoolReader) -> None:
+        """Hand the records of files called ``<name>-….jsonl`` to `reader`."""
+        with self._lock:
+            self._readers[name] = reader
+
+    def start(self) -> None:
+        """Begin to read on in the background."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._watch, name="treescribe-spool", daemon=True)
+            self._thread.start()
+
+    def read(self) -> None:
+        """Hand over every whole line that was written so far."""
+        with self._lock:
+            try:
+                names = sorted(entry.name for entry in os.scandir(self.folder) if entry.name.endswith(".jsonl"))
+            except OSError:
+                return
+            for name in names:
+                self._read_file(name)
+
+    def settle(self) -> None:
+        """Read to the end, then tell the readers that a command has ended."""
+        with self._lock:
+            self.read()
+            for reader in tuple(self._readers.values()):
+                reader.settle()
+
+    def close(self) -> None:
+        """Stop reading and remove the folder."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _watch(self) -> None:
+        while not self._stop.wait(POLL_SECONDS):
+            self.read()
+
+    def _read_file(self, name: str) -> None:
+        reader = self._readers.get(name.partition("-")[0])
+        if reader is None:
+            return
+        try:
+            with open(self.folder / name, "rb") as file:
+                file.seek(self._offsets.get(name, 0))
+                data = file.read()
+        except OSError:
+            return
+        whole = data.rfind(b"\n") + 1
+        self._offsets[name] = self._offsets.get(name, 0) + whole
+        for line in data[:whole].splitlines():
+            try:
+                record = json.loads(line)
+            except ValueError:
+                continue  # a line torn by a process that died and another that went on
+            if isinstance(record, dict):
+                reader.record(name, record)
