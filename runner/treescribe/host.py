@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, wraps
 from importlib.metadata import EntryPoint, entry_points
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pluggy
@@ -164,7 +163,7 @@ class Host:
 
     def _isolated(self, plugin: object, name: str) -> object:
         """The plugin's hook implementations, each guarded, as an object to register in its place."""
-        isolated = SimpleNamespace()
+        isolated = _Isolated()
         for hook, function in self._implementations(plugin):
             setattr(isolated, hook, self._guarded(name, hook, function))
         return isolated
@@ -189,6 +188,10 @@ class Host:
                 return None
 
         return guarded
+
+
+class _Isolated:
+    """What stands for a plugin in the plugin manager: its hook implementations, each guarded."""
 
 
 def _load_order(point: EntryPoint) -> tuple[bool, str]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import codecs
+import threading
 from collections.abc import Callable
 from typing import NamedTuple
 
+from treescribe.clock import Clock
 from treescribe.events import Output
 from treescribe.masking import Masker
 
 PIECE = 4096
+FLUSH_MS = 500
 
 
 class OutputLimits(NamedTuple):
@@ -22,14 +25,25 @@ class OutputLimits(NamedTuple):
 class OutputCapture:
     """Takes the bytes of one stream of one command and emits `Output` events.
 
-    The head is emitted as it comes, in pieces of about 4 KiB or sooner when a line ends and `flush` is called;
+    The head is emitted as it comes, in pieces of about 4 KiB, or less where a piece has waited for half a second;
     then only the tail is remembered, and emitted by `finish` with the number of bytes left out before it.
+    Thread-safe: a command's output may still come while its run ends.
     """
 
     def __init__(
-        self, emit: Callable[[Output], None], *, command: int, stream: str, masker: Masker, limits: OutputLimits
+        self,
+        emit: Callable[[Output], None],
+        *,
+        command: int,
+        stream: str,
+        masker: Masker,
+        limits: OutputLimits,
+        clock: Clock,
     ) -> None:
         self._emit = emit
+        self._clock = clock
+        self._flushed_at = clock.elapsed_ms()
+        self._lock = threading.Lock()
         self._command = command
         self._stream = stream
         self._masker = masker
@@ -46,25 +60,29 @@ class OutputCapture:
 
     def feed(self, data: bytes) -> None:
         """Take the next bytes of the stream."""
-        if not self._finished:
-            self._take(self._decoder.decode(data))
+        with self._lock:
+            if not self._finished:
+                self._take(self._decoder.decode(data))
 
-    def flush(self) -> None:
-        """Emit what is known so far of the head, for those who follow a live run."""
+    def _flush(self) -> None:
+        self._flushed_at = self._clock.elapsed_ms()
         if self._piece:
             self._emit_piece("".join(self._piece))
             self._piece, self._piece_size = [], 0
 
     def finish(self) -> None:
         """The stream has ended: emit all that is still to be told. What is fed later is dropped."""
-        if self._finished:
-            return
+        with self._lock:
+            if not self._finished:
+                self._finish()
+
+    def _finish(self) -> None:
         self._take(self._decoder.decode(b"", True))
         if self._raw:
             rest, self._raw = self._masker.text(self._raw), ""
             self._keep(rest)
         self._finished = True
-        self.flush()
+        self._flush()
         tail = "".join(self._tail)
         if len(tail) > self._limits.tail:
             cut = len(tail) - self._limits.tail
@@ -84,8 +102,9 @@ class OutputCapture:
             self._head_left -= len(head)
             self._piece.append(head)
             self._piece_size += len(head)
-            if self._piece_size >= PIECE or self._head_left <= 0:
-                self.flush()
+            waited = self._clock.elapsed_ms() - self._flushed_at
+            if self._piece_size >= PIECE or self._head_left <= 0 or waited >= FLUSH_MS:
+                self._flush()
         if text:
             self._keep_tail(text)
 

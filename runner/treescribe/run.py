@@ -74,6 +74,7 @@ class Run:
     through `emit`.
 
     :ivar id: the number that the recorder gave it; None where the run is not recorded.
+    :ivar closing_lines: what plugins have to say to the user at the very end; the surface shows them on stderr.
     """
 
     def __init__(
@@ -94,11 +95,13 @@ class Run:
         self.id: int | None = None
         self.parent: Parent | None = parent_of_this_process(environment)
         self.started_at = 0
+        self.closing_lines: list[str] = []
         self._host = host
         self._lock = threading.RLock()
         self._reducer = Reducer()
         self._pending: list[Event] | None = []  # emitted before RunStarted
         self._open: dict[int, tuple[CommandStarted, int]] = {}
+        self._captures: dict[int, list[OutputCapture]] = {}
         self._numbers = count(1)
         self._spool: Spool | None = None
         self._readers: list[tuple[str, SpoolReader]] = []
@@ -217,8 +220,11 @@ class Run:
             self._spool.settle()
         with self._lock:
             entry = self._open.pop(number, None)
+            captures = self._captures.pop(number, ())
         if entry is None:
             return
+        for capture in captures:
+            capture.finish()
         started, begun = entry
         self.emit(
             CommandFinished(
@@ -233,8 +239,18 @@ class Run:
         )
 
     def capture(self, command: int, stream: str) -> OutputCapture:
-        """What takes the bytes of one stream of a command."""
-        return OutputCapture(self.emit, command=command, stream=stream, masker=self.masker, limits=self.settings.output)
+        """What takes the bytes of one stream of a command, until the command has finished."""
+        capture = OutputCapture(
+            self.emit,
+            command=command,
+            stream=stream,
+            masker=self.masker,
+            limits=self.settings.output,
+            clock=self.clock,
+        )
+        with self._lock:
+            self._captures.setdefault(command, []).append(capture)
+        return capture
 
     def environment(self, base: Mapping[str, str]) -> dict[str, str]:
         """Return the environment of a child command whose own would be `base`."""

@@ -1,0 +1,5 @@
+"""``python -m treescribe``."""
+
+from treescribe.cli import main
+
+main()

@@ -1,0 +1,153 @@
+"""Recording what an invoke executor executes, mixed over whichever executor class a project uses.
+
+``tasks: {executor_class: treescribe.Executor}`` in a project's invoke configuration has plain ``inv`` record too.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+from typing import Any
+
+from invoke.exceptions import Exit, Failure, UnexpectedExit
+from invoke.executor import Executor as InvokeExecutor
+from invoke.parser.context import ParserContext
+from invoke.tasks import Call
+
+from treescribe.effects import READ_ONLY
+from treescribe.errors import TreescribeError
+from treescribe.events import RunOutcome
+from treescribe.host import host
+from treescribe.observed_commands import observing_commands
+from treescribe.observed_tasks import TaskObserver, as_text, error_text
+from treescribe.operation_tasks import OperationTask
+from treescribe.run import Outcome, Run, RunRequest
+from treescribe.settings import Settings
+from treescribe.tracebacks import hide_own_frames
+from treescribe.workspace import Workspace
+
+EXPECTED_ROOT_VARIABLE = "TREESCRIBE_EXPECTED_ROOT"
+"""Names the root that a starter of this process meant; a run at any other is refused."""
+
+
+class Recording(InvokeExecutor):
+    """An executor whose outermost `execute` is a run. Operations of treescribe are not part of runs."""
+
+    surface = "inv"
+    _current: Run | None = None
+
+    def execute(self, *tasks: Any) -> Any:
+        """Execute as the class below does, recording it. Exceptions, results and output are invoke's."""
+        if Recording._current is not None:
+            return super().execute(*tasks)
+        run = self._begin(tasks)
+        if run is None:
+            return super().execute(*tasks)
+        Recording._current = run
+        try:
+            with hide_own_frames():
+                result = self._execute_observed(run, tasks)
+        except BaseException as error:
+            run.finish(outcome_of_exception(error))
+            raise
+        else:
+            run.finish(Outcome(RunOutcome.PASSED, 0))
+            return result
+        finally:
+            Recording._current = None
+            atexit.register(say, run.closing_lines)
+
+    def _execute_observed(self, run: Run, tasks: tuple[Any, ...]) -> Any:
+        observer = TaskObserver(run, self.collection, self.normalize(tasks))
+        with observer.observing(ignored=OperationTask), observing_commands(run):
+            return super().execute(*tasks)
+
+    def _begin(self, tasks: tuple[Any, ...]) -> Run | None:
+        """Start the run; None where nothing is to be recorded, which is said unless it is meant."""
+        targets = [call for call in self._calls(tasks) if not isinstance(call.task, OperationTask)]
+        if not targets:
+            return None
+        try:
+            workspace = Workspace.open(os.path.abspath(self.collection.loaded_from or os.getcwd()))
+            settings = Settings.read(self.config.get("treescribe"))
+        except (TreescribeError, OSError) as error:
+            print(f"treescribe: this run is not recorded: {error}", file=sys.stderr)
+            return None
+        request = RunRequest(
+            backend="invoke",
+            targets=tuple(self._target_texts(tasks)),
+            effect=_effect([call.called_as or call.task.name for call in targets], settings),
+            surface=self.surface,
+        )
+        run = Run(workspace, request, host=host(), settings=settings)
+        run.start()
+        return run
+
+    def _calls(self, tasks: tuple[Any, ...]) -> list[Call]:
+        try:
+            calls: list[Call] = self.normalize(tasks)
+            return calls
+        except Exception:  # noqa: BLE001 - whatever is wrong, the executor below says it in invoke's own words
+            return []
+
+    def _target_texts(self, tasks: tuple[Any, ...]) -> list[str]:
+        if not tasks:
+            return [str(self.collection.default)]
+        return [target_text(task) for task in tasks if not isinstance(self._calls((task,))[0].task, OperationTask)]
+
+
+class Executor(Recording):
+    """What a project names as ``executor_class`` to have plain ``inv`` record."""
+
+
+def recording(configured: type[InvokeExecutor], surface: str) -> type[InvokeExecutor]:
+    """Return `configured` with recording mixed over it."""
+    bases = (configured,) if issubclass(configured, Recording) else (Recording, configured)
+    return type("RecordingExecutor", bases, {"surface": surface})
+
+
+def target_text(task: Any) -> str:
+    """A requested task as it would be typed: its name and what was given to it."""
+    if isinstance(task, str):
+        return task
+    if isinstance(task, ParserContext):
+        name, given = (
+            task.name or "",
+            {arg.name: arg.value for arg in task.args.values() if arg.value not in (arg.default, None, [])},
+        )
+    else:
+        name, given = task
+    words = [
+        f"--{key.replace('_', '-')}" + ("" if value is True else f"={as_text(value)}") for key, value in given.items()
+    ]
+    return " ".join([name, *words])
+
+
+def outcome_of_exception(error: BaseException) -> Outcome:
+    """How a run ends that an exception leaves, with the exit code that invoke gives it."""
+    if isinstance(error, KeyboardInterrupt):
+        return Outcome(RunOutcome.CANCELLED, 1)
+    if isinstance(error, UnexpectedExit):
+        return Outcome(RunOutcome.FAILED, error.result.exited & 0xFF)
+    if isinstance(error, Exit):
+        return Outcome(RunOutcome.FAILED if error.code else RunOutcome.PASSED, error.code, error.message or "")
+    if isinstance(error, SystemExit):
+        code = error.code if isinstance(error.code, int) else 0 if error.code is None else 1
+        return Outcome(
+            RunOutcome.FAILED if code else RunOutcome.PASSED, code & 0xFF, "" if code == error.code else str(error)
+        )
+    outcome = RunOutcome.FAILED if isinstance(error, Failure) else RunOutcome.ERROR
+    return Outcome(outcome, 1, error_text(error))
+
+
+def say(lines: list[str]) -> None:
+    """Show the closing lines of a run, once."""
+    for line in lines:
+        print(line, file=sys.stderr)
+    lines.clear()
+
+
+def _effect(targets: list[str], settings: Settings) -> str:
+    effects = {settings.effects.get(target, "destructive") for target in targets}
+    return READ_ONLY if effects == {READ_ONLY} else "destructive"

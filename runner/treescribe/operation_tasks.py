@@ -1,0 +1,139 @@
+"""Operations as invoke tasks: their arguments from the typed function, ``--json`` beside them."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+import tempfile
+import traceback
+import types
+from collections.abc import Callable, Iterable
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from invoke.collection import Collection
+from invoke.exceptions import Exit
+from invoke.parser.argument import Argument
+from invoke.tasks import Task
+
+from treescribe.clock import SystemClock
+from treescribe.errors import TreescribeError
+from treescribe.operation import Operation, described
+from treescribe.terminal import style_for
+from treescribe.workspace import Workspace
+
+ALIAS_PREFIX = "treescribe"
+
+
+class OperationTask(Task[Any]):
+    """An invoke task that runs an operation in the workspace around a directory.
+
+    :param directory: gives the directory, when the task is called.
+    :param named: whether the operation is named on the command line; only then is its function imported.
+    """
+
+    def __init__(self, operation: Operation, directory: Callable[[], str], *, named: bool) -> None:
+        def body(context: Any, json: bool = False, **parameters: Any) -> None:
+            self._show(json, parameters)
+
+        super().__init__(body, name=operation.name, positional=())
+        self.operation = operation
+        self._directory = directory
+        self._named = named
+        self.__doc__ = inspect.getdoc(operation.load()) if named else operation.help
+
+    __hash__ = Task.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def get_arguments(self, ignore_unknown_help: bool | None = None) -> list[Argument]:
+        """The operation's parameters as arguments; none where the operation is not named, since nothing is parsed."""
+        if not self._named:
+            return []
+        parameters = [p for p in self.operation.parameters().values() if described(p).shown]
+        arguments = [_argument(parameter) for parameter in parameters]
+        return [*arguments, Argument(name="json", kind=bool, default=False, help="Print the result as JSON.")]
+
+    def optional_positionals(self) -> list[str]:
+        """Flags that may be left off on the command line, in order."""
+        if not self._named:
+            return []
+        parameters = self.operation.parameters().values()
+        return [_flag(p) for p in parameters if described(p).positional and p.default is not inspect.Parameter.empty]
+
+    def _show(self, json: bool, parameters: dict[str, Any]) -> None:
+        operation = self.operation
+        try:
+            workspace = Workspace.open(self._directory()) if operation.needs_workspace else None
+            result = operation.call(workspace, **parameters)
+            if json:
+                print(result.model_dump_json(exclude_none=True))
+            else:
+                print(operation.text(result, style_for(sys.stdout, SystemClock().now_ms())))
+            code = operation.code(result, parameters)
+        except (TreescribeError, Exit, BrokenPipeError):
+            raise
+        except Exception as error:
+            raise TreescribeError(*_own_fault(operation.name, error)) from error
+        if code:
+            raise Exit(code=code)
+
+
+def operations_collection(
+    operations: Iterable[Operation], directory: Callable[[], str], words: Iterable[str]
+) -> Collection:
+    """Return the operations as one collection, nested by the dots in their names."""
+    words = set(words)
+    root = Collection(ALIAS_PREFIX)
+    for operation in operations:
+        named = operation.name in words or f"{ALIAS_PREFIX}.{operation.name}" in words
+        *path, leaf = operation.name.split(".")
+        place = root
+        for part in path:
+            if part not in place.collections:
+                place.add_collection(Collection(part))
+            place = place.collections[part]
+        place.add_task(OperationTask(operation, directory, named=named), name=leaf)
+    return root
+
+
+def _argument(parameter: inspect.Parameter) -> Argument:
+    kind = _kind(parameter.annotation)
+    required = parameter.default is inspect.Parameter.empty
+    says = described(parameter)
+    default = None if required else parameter.default
+    if kind is list:
+        default = list(default or ())
+    name = parameter.name.replace("_", "-")
+    return Argument(
+        names=(name,),
+        kind=kind,
+        default=default,
+        help=says.help,
+        positional=required and says.positional,
+        attr_name=parameter.name if "_" in parameter.name else None,
+    )
+
+
+def _flag(parameter: inspect.Parameter) -> str:
+    return "--" + parameter.name.replace("_", "-")
+
+
+def _kind(annotation: Any) -> type:
+    """The type that invoke parses a parameter as: the first that is not None in its annotation."""
+    if get_origin(annotation) is Annotated:
+        return _kind(get_args(annotation)[0])
+    if get_origin(annotation) in (Union, types.UnionType):
+        return next(_kind(part) for part in get_args(annotation) if part is not type(None))
+    if get_origin(annotation) in (list, tuple):
+        return list
+    return annotation if annotation in (str, int, bool, float) else str
+
+
+def _own_fault(name: str, error: Exception) -> tuple[str, str]:
+    handle, path = tempfile.mkstemp(prefix="treescribe-fault-", suffix=".log")
+    with os.fdopen(handle, "w") as file:
+        traceback.print_exception(error, file=file)
+    message = f"{name} failed, and that is a fault of treescribe, not yours: {type(error).__name__}: {error}"
+    return message, f"Nothing was changed in the history. The traceback is in {path}"
