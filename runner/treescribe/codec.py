@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import MISSING, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from treescribe.errors import TreescribeError
 from treescribe.events import CATALOGUE, Event, UnknownEvent
 
 if TYPE_CHECKING:
-    from pydantic import TypeAdapter
+    from treescribe.validation import Validator
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_TYPE_FIRST = b'{"type":"'
 
 
 class InvalidEvent(TreescribeError):
     """A record that claims a known type and does not have its shape."""
+
+
+class Damage(NamedTuple):
+    """A line that could not be read: its index among the lines, and why."""
+
+    index: int
+    problem: str
 
 
 _written: dict[type[Event], tuple[tuple[str, Any], ...]] = {}
@@ -42,13 +50,17 @@ def to_record(event: Event) -> dict[str, Any]:
     return record
 
 
-def to_line(event: Event) -> bytes:
-    """Return `event` as one line of UTF-8 JSON. Lone surrogates (odd file names) are kept, escaped."""
-    text = _encode(to_record(event))
+def encode_line(record: Any) -> bytes:
+    """Return `record` as one line of UTF-8 JSON. Lone surrogates (odd file names) are kept, escaped."""
     try:
-        return text.encode() + b"\n"
+        return _encode(record).encode() + b"\n"
     except UnicodeEncodeError:
-        return json.dumps(to_record(event), separators=(",", ":")).encode() + b"\n"
+        return json.dumps(record, separators=(",", ":")).encode() + b"\n"
+
+
+def to_line(event: Event) -> bytes:
+    """Return `event` as one line of UTF-8 JSON."""
+    return encode_line(to_record(event))
 
 
 class Codec:
@@ -56,7 +68,7 @@ class Codec:
 
     def __init__(self, types: Iterable[type[Event]] = ()) -> None:
         self._types = {cls.type: cls for cls in (*CATALOGUE, *types)}
-        self._adapters: dict[str, TypeAdapter[Event]] = {}
+        self._validators: dict[str, Validator] = {}
 
     def from_record(self, record: Any) -> Event:
         """Return the event that `record` holds; an `UnknownEvent` where its type is not known here.
@@ -70,23 +82,77 @@ class Codec:
             at = record.get("at")
             return UnknownEvent(at=at if isinstance(at, int) else 0, record=record)
         try:
-            return self._adapter(name).validate_python(record)
+            event: Event = self._validator(name).from_python(record)
         except ValueError as error:  # pydantic's ValidationError is one
-            raise InvalidEvent(f"not a {name}: {_first_problem(error)}") from error
+            from treescribe.validation import first_problem
 
-    def _adapter(self, name: str) -> TypeAdapter[Event]:
-        adapter = self._adapters.get(name)
-        if adapter is None:
-            from pydantic import TypeAdapter
+            raise InvalidEvent(f"not a {name}: {first_problem(error)}") from error
+        return event
 
-            adapter = self._adapters[name] = TypeAdapter(self._types[name])
-        return adapter
+    def from_line(self, line: bytes) -> Event:
+        """Return the event that a line of JSON holds.
 
+        :raises InvalidEvent: where it is no JSON, no event, or not of its type's shape.
+        """
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise InvalidEvent(f"not JSON: {error}") from error
+        return self.from_record(record)
 
-def _first_problem(error: ValueError) -> str:
-    problems = getattr(error, "errors", None)
-    if problems is None:
-        return str(error)
-    first = problems(include_url=False, include_input=False)[0]
-    place = ".".join(str(part) for part in first["loc"]) or "the record"
-    return f"{place}: {first['msg']}"
+    def from_lines(self, lines: Sequence[bytes]) -> tuple[list[Event], list[Damage]]:
+        """Return the events of many lines, in order, and what could not be read.
+
+        Lines of one type are validated together, in one call: several times as fast as one by one, and faster than
+        `json.loads` of each.
+        """
+        found: list[Event | None] = [None] * len(lines)
+        damages: list[Damage] = []
+        for name, indices in self._by_type(lines).items():
+            events = self._together(name, [lines[index] for index in indices])
+            if events is not None:
+                for index, event in zip(indices, events, strict=True):
+                    found[index] = event
+            else:
+                damages += self._one_by_one(lines, indices, found)
+        return [event for event in found if event is not None], sorted(damages)
+
+    def _by_type(self, lines: Sequence[bytes]) -> dict[str, list[int]]:
+        """Indices of the lines of each known type; under ``""`` those whose type is not known at a glance."""
+        names = {name.encode(): name for name in self._types}
+        start = len(_TYPE_FIRST)
+        groups: dict[str, list[int]] = {}
+        for index, line in enumerate(lines):
+            name = ""
+            if line.startswith(_TYPE_FIRST):
+                name = names.get(line[start : line.find(b'"', start)], "")
+            groups.setdefault(name, []).append(index)
+        return groups
+
+    def _together(self, name: str, lines: list[bytes]) -> list[Event] | None:
+        """The events of lines of one type; None where they must be looked at one by one."""
+        if not name:
+            return None
+        try:
+            # a raw newline cannot stand within a JSON text: what is torn in one line does not reach into the next
+            events: list[Event] = self._validator(name).from_json_list(b"[" + b",\n".join(lines) + b"]")
+        except ValueError:
+            return None
+        return events if len(events) == len(lines) else None
+
+    def _one_by_one(self, lines: Sequence[bytes], indices: list[int], found: list[Event | None]) -> list[Damage]:
+        damages = []
+        for index in indices:
+            try:
+                found[index] = self.from_line(lines[index])
+            except InvalidEvent as error:
+                damages.append(Damage(index, error.message))
+        return damages
+
+    def _validator(self, name: str) -> Validator:
+        validator = self._validators.get(name)
+        if validator is None:
+            from treescribe.validation import Validator
+
+            validator = self._validators[name] = Validator(self._types[name])
+        return validator

@@ -2,11 +2,15 @@
 
 A fact has a key, which says what it is about, and a value, which says how it came out. Neither has a
 place for a time or a duration, so no comparison can see one.
+
+`collect` gathers the facts of one run so that those of another run, in another worktree, can be held against
+them: where the worktree stands, how paths are separated and how a terminal coloured a text do not matter.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -25,7 +29,7 @@ class Fact(NamedTuple):
     ``kind`` names the family (``test``, ``suite``, ``compile``, ``diagnostic``, ``task``, ``command``,
     ``issue``, ``operation``, ``patch``, or a third party's own name).
     ``key`` says what it is about. Keys can repeat within a run; repeated facts are a multiset.
-    ``value`` is what is compared, as (name, value) pairs.
+    ``value`` is what is compared, as (name, value) pairs. A tuple of texts in it is compared without its order.
     ``shown`` stands beside the fact in reports (a line number, a rule's code) and is never compared.
     ``merges``: a later fact of the same key updates the earlier one's value instead of standing beside it.
     """
@@ -38,55 +42,168 @@ class Fact(NamedTuple):
 
 
 class FactSet(NamedTuple):
-    """The facts of one side of a comparison, with their keys made independent of where the worktree stands.
+    """The facts of one run, fit to be compared with those of another.
 
-    ``facts``: by kind, then by normalised key, every fact of that key in the order it was emitted.
+    ``counts``: by kind, how often each fact occurred. These facts read the same in any worktree: see `compared`.
+    ``originals``: the facts as they are told to people (see `told`), by the fact they are counted as; only where
+    the two differ, so most facts have no entry.
     """
 
-    facts: dict[str, dict[tuple[str, ...], list[Fact]]]
+    counts: dict[str, Counter[Fact]]
+    originals: dict[Fact, list[Fact]]
+
+    def told(self, fact: Fact) -> list[Fact]:
+        """Every occurrence of `fact` as people read it, in an order that does not depend on the run's."""
+        times = self.counts[fact.kind][fact]
+        known = sorted(self.originals.get(fact, ()), key=lambda one: (rank(one.shown), rank(one.value), one.key))
+        return known + [fact] * (times - len(known))
 
 
+# ---- texts and paths ----------------------------------------------------------------------------------
+
+_ESCAPE = "\x1b"
+_COLOURS = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _NAME = r"[\w\-~+@]"  # what continues a file name, so that /ws/app is not found in /ws/app-fork
+_BEFORE = (
+    r"(?:(?<![\w\-~+@./\\])"  # /ws/app is not found in /mnt/ws/app
+    r"|(?<=://)|(?<=file:///)"  # URLs
+    r"|(?<=[\s'\"=,(]-[A-Za-z])|(?<=[\s'\"=,(]@))"  # cc -I/ws/app/include @/ws/app/arguments
+)
+_WINDOWS_ROOT = re.compile(r"[A-Za-z]:[/\\]|\\\\")
 
 
 def root_pattern(root: str) -> re.Pattern[str] | None:
-    """Return what finds `root` in a text at path boundaries, with either separator; None for a root of ``/``."""
-    parts = [re.escape(part) for part in re.split(r"[/\\]", root.rstrip("/\\"))]
+    """Return what finds mentions of `root` in a text at path boundaries; None for a root of ``/``.
+
+    The group ``rest`` is the path below the root, None where the root alone is meant. A Windows root is found in either
+    letter case and with either separator, doubled ones (as in a quoted text) too.
+    """
+    windows = _is_windows(root)
+    parts = [re.escape(part) for part in re.split(r"[/\\]" if windows else "/", root.rstrip("/\\" if windows else "/"))]
     if not any(parts):
         return None
-    body = r"[/\\]".join(parts)
-    return re.compile(rf"(?<![\w\-~+@./\\]){body}(?:[/\\]|(?!{_NAME})(?!\.{_NAME}))")
+    separator, below = (r"[/\\]{1,2}", r"[\w\-~+@./\\]*") if windows else ("/", r"[\w\-~+@./]*")
+    pattern = rf"{_BEFORE}{separator.join(parts)}(?:{separator}(?P<rest>{below})|(?!\.*{_NAME}))"
+    return re.compile(pattern, re.IGNORECASE if windows else re.NOFLAG)
+
+
+def without_colours(text: str) -> str:
+    """`text` without the escape sequences that colour a terminal."""
+    return _COLOURS.sub("", text) if _ESCAPE in text else text
 
 
 def normalise(text: str, pattern: re.Pattern[str] | None) -> str:
-    """Return `text` as it would read in any worktree: mentions of the root dropped, paths with ``/``."""
+    """Return `text` as it would read in any worktree: mentions of the root relative, paths with ``/``, no colours."""
     if isinstance(text, WorkspacePath):
-        relative = pattern.sub("", text, count=1) if pattern else str(text)
-        return relative.replace("\\", "/")
-    if pattern is None:
-        return text
-    return pattern.sub("", text)
+        return _relative_path(text, pattern)
+    text = without_colours(text)
+    return pattern.sub(_below_root, text) if pattern else text
+
+
+def _relative_path(path: str, pattern: re.Pattern[str] | None) -> str:
+    """`path` relative to the root where it lies below it; other paths as they are, with ``/``."""
+    found = pattern.match(path) if pattern else None
+    if found and found["rest"] is not None:
+        path = path[found.start("rest") :].lstrip("/\\") or "."
+    elif found and found.end() == len(path):
+        path = "."
+    return path.replace("\\", "/")
+
+
+def _below_root(found: re.Match[str]) -> str:
+    return re.sub(r"[/\\]+", "/", found["rest"] or "").lstrip("/") or "."
 
 
 def normalise_value(value: Value, pattern: re.Pattern[str] | None) -> Value:
-    """`normalise` for a fact's value: text, or a tuple of texts."""
-    if isinstance(value, tuple):
-        return tuple(normalise(part, pattern) for part in value)
+    """`normalise` for a fact's value: text, or a tuple of texts, which is put in order."""
+    if isinstance(value, (tuple, list)):
+        return tuple(sorted([normalise(part, pattern) for part in value]))
     return normalise(value, pattern) if isinstance(value, str) else value
+
+
+# ---- facts --------------------------------------------------------------------------------------------
+
+
+def compared(fact: Fact, pattern: re.Pattern[str] | None) -> Fact:
+    """`fact` as it would read in any worktree, without what is only shown."""
+    key = tuple([normalise(part, pattern) for part in fact.key])
+    return Fact(fact.kind, key, tuple([(name, normalise_value(value, pattern)) for name, value in fact.value]))
+
+
+def told(fact: Fact, pattern: re.Pattern[str] | None) -> Fact:
+    """`fact` as people read it: paths relative to the root, every other text as the run told it, without colours."""
+    key = tuple([_told_text(part, pattern) for part in fact.key])
+    value = tuple([(name, _told_value(value, pattern)) for name, value in fact.value])
+    return Fact(fact.kind, key, value, fact.shown)
+
+
+def _told_text(text: str, pattern: re.Pattern[str] | None) -> str:
+    return _relative_path(text, pattern) if isinstance(text, WorkspacePath) else without_colours(text)
+
+
+def _told_value(value: Value, pattern: re.Pattern[str] | None) -> Value:
+    if isinstance(value, (tuple, list)):
+        return tuple(sorted([_told_text(part, pattern) for part in value]))
+    return _told_text(value, pattern) if isinstance(value, str) else value
 
 
 def collect(facts: Iterable[Fact], root: str) -> FactSet:
     """Gather the facts of one run whose worktree stands at `root`."""
     pattern = root_pattern(root)
-    gathered: dict[str, dict[tuple[str, ...], list[Fact]]] = {}
+    needle = "" if _is_windows(root) else root.rstrip("/") or _ESCAPE
+    plain: dict[str, list[Fact]] = {}
+    merging: dict[tuple[str, tuple[str, ...]], Fact] = {}
+    others: list[Fact] = []
     for fact in facts:
-        key = tuple([normalise(part, pattern) for part in fact.key])
-        value = tuple([(name, normalise_value(part, pattern)) for name, part in fact.value])
-        fact = fact._replace(key=key, value=value)
-        same = gathered.setdefault(fact.kind, {}).setdefault(key, [])
-        if fact.merges and same:
-            merged = dict(same[0].value) | dict(value)
-            same[0] = same[0]._replace(value=tuple(sorted(merged.items())), shown=fact.shown or same[0].shown)
+        if fact.merges:
+            place = fact.kind, compared(fact, pattern).key
+            merging[place] = _merge(merging[place], fact) if place in merging else fact
+        elif fact.shown or not _reads_alike(fact, needle):
+            others.append(fact)
         else:
-            same.append(fact)
-    return FactSet(gathered)
+            plain.setdefault(fact.kind, []).append(fact)
+    originals: dict[Fact, list[Fact]] = {}
+    for fact in (*others, *merging.values()):
+        same = compared(fact, pattern)
+        plain.setdefault(fact.kind, []).append(same)
+        originals.setdefault(same, []).append(told(fact, pattern))
+    return FactSet({kind: Counter(same) for kind, same in plain.items()}, originals)
+
+
+def _is_windows(root: str) -> bool:
+    return _WINDOWS_ROOT.match(root) is not None
+
+
+def _reads_alike(fact: Fact, needle: str) -> bool:
+    """Whether `fact` reads the same in every worktree: cheap, for most facts do, and sometimes too cautious."""
+    for part in fact.key:
+        if type(part) is not str or needle in part or _ESCAPE in part:
+            return False
+    for _, value in fact.value:
+        if type(value) is str:
+            if needle in value or _ESCAPE in value:
+                return False
+        elif value is not None and type(value) is not int:
+            return False
+    return True
+
+
+def _merge(earlier: Fact, later: Fact) -> Fact:
+    """`earlier` updated by `later`: of a value that both have, the later one counts."""
+    value = tuple(sorted((dict(earlier.value) | dict(later.value)).items()))
+    return later._replace(value=value, shown=later.shown or earlier.shown)
+
+
+def rank(value: object) -> tuple[object, ...]:
+    """A sort key for any value of a fact, and for tuples of them: numbers by size, None first."""
+    if isinstance(value, tuple):
+        return (3, tuple([rank(part) for part in value]))
+    if isinstance(value, int):
+        return (1, value)
+    return (0,) if value is None else (2, str(value))
+
+
+def full_test_name(project: str, suite: str, test: str) -> str:
+    """How a test is called wherever people or agents read of it: ``project: suite::test``."""
+    name = f"{suite}::{test}" if suite else test
+    return f"{project}: {name}" if project else name

@@ -84,8 +84,11 @@ class Operation:
         return model
 
     def result_model(self) -> type[BaseModel]:
-        """The pydantic model that the function returns."""
-        model: type[BaseModel] = get_type_hints(self.load())["return"]
+        """The pydantic model that the function returns; of a `Result`, a model that validates it."""
+        from pydantic import BaseModel, RootModel
+
+        returned = get_type_hints(self.load())["return"]
+        model: type[BaseModel] = returned if issubclass(returned, BaseModel) else RootModel[returned]
         return model
 
     def text(self, result: BaseModel, style: Style) -> str:

@@ -1,0 +1,219 @@
+"""What a comparison of two runs answers with: frozen models whose JSON leaves out what is empty.
+
+Every entry speaks of ``before`` (the base) and ``after`` (the target). Paths are relative to each side's own
+worktree; messages and command lines are as the side they are shown for told them.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+
+from treescribe.facts import Value, full_test_name
+
+Kind = Literal["changed", "added", "removed"]
+Names = tuple[str, ...]
+
+
+class Model(BaseModel):
+    """Base of the models here. None, empty texts and empty collections are not written; 0 and False are."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @model_serializer(mode="wrap")
+    def _without_empty(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {name: value for name, value in handler(self).items() if value or value in (0, False)}
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing would be written."""
+        return not self.model_dump()
+
+
+class Side(Model):
+    """One of the two runs that were compared."""
+
+    run: int
+    workspace: str
+
+
+class Moved(Model):
+    """A text that reads differently on the two sides."""
+
+    before: str = ""
+    after: str = ""
+
+
+class Listed(Model):
+    """How a collection of names differs."""
+
+    added: Names = ()
+    removed: Names = ()
+
+
+class TestChange(Model):
+    """A test that came out differently, or (``changed`` left out) fails as it did before.
+
+    ``message`` is what a failing test says, ``reason`` why a test did not run; ``previous`` is what stood there in the base.
+    """
+
+    __test__ = False
+
+    project: str = ""
+    suite: str
+    test: str
+    before: str = ""
+    after: str = ""
+    message: str = ""
+    reason: str = ""
+    previous: str = ""
+    changed: bool | None = None
+
+    @property
+    def name(self) -> str:
+        """The test's full name."""
+        return full_test_name(self.project, self.suite, self.test)
+
+
+class TestChanges(Model):
+    """Tests, by what became of them. ``still_failing`` has those that fail as before too, after the changed ones."""
+
+    __test__ = False
+
+    newly_failing: tuple[TestChange, ...] = ()
+    fixed: tuple[TestChange, ...] = ()
+    newly_skipped: tuple[TestChange, ...] = ()
+    unskipped: tuple[TestChange, ...] = ()
+    status_changed: tuple[TestChange, ...] = ()
+    still_failing: tuple[TestChange, ...] = ()
+    added: tuple[TestChange, ...] = ()
+    removed: tuple[TestChange, ...] = ()
+
+
+class SuiteChange(Model):
+    """A suite whose outcome, or the message beside it, differs."""
+
+    project: str = ""
+    suite: str
+    change: Kind
+    before: str = ""
+    after: str = ""
+    message: str = ""
+
+
+class CompileChange(Model):
+    """A compile unit that both runs speak of, and what differs about it."""
+
+    project: str
+    reason: Moved | None = None
+    status: Moved | None = None
+    skipped_because: Moved | None = None
+    invalidated_files: Listed | None = None
+    changed_dependencies: Listed | None = None
+
+
+class CompileUnit(Model):
+    """A compile unit that only one run speaks of."""
+
+    project: str
+    reason: str = ""
+    status: str = ""
+    skipped_because: str = ""
+
+
+class CompileChanges(Model):
+    """Compile units."""
+
+    changed: tuple[CompileChange, ...] = ()
+    added: tuple[CompileUnit, ...] = ()
+    removed: tuple[CompileUnit, ...] = ()
+
+
+class DiagnosticEntry(Model):
+    """A diagnostic that only one run has. Line and column are where that run saw it."""
+
+    severity: str
+    path: str = ""
+    line: int | None = None
+    column: int | None = None
+    message: str
+    code: str = ""
+    tool: str = ""
+    project: str = ""
+
+
+class DiagnosticChanges(Model):
+    """Diagnostics; ``not_checked`` counts those of units that the target did not compile, so that nobody knows."""
+
+    new: tuple[DiagnosticEntry, ...] = ()
+    resolved: tuple[DiagnosticEntry, ...] = ()
+    not_checked: int | None = None
+
+
+class TaskChange(Model):
+    """A call of a task. ``arguments`` are ``name=value``."""
+
+    name: str
+    arguments: Names = ()
+    change: Kind
+    before: str = ""
+    after: str = ""
+
+
+class CommandEnd(Model):
+    """How a command ended."""
+
+    status: str = ""
+    exit_code: int | None = None
+    signal: int | None = None
+
+
+class CommandChange(Model):
+    """A command, by its line."""
+
+    line: str
+    change: Kind
+    before: CommandEnd | None = None
+    after: CommandEnd | None = None
+
+
+class OtherChange(Model):
+    """A fact of another kind: an issue, an engine's operation, a patch, or a third party's.
+
+    Of a changed fact only what differs is given; of lists in it only what the other side lacks.
+    """
+
+    kind: str
+    key: Names
+    change: Kind
+    before: dict[str, Value] = {}
+    after: dict[str, Value] = {}
+
+
+class DiffResult(Model):
+    """What differs between two runs.
+
+    ``identical``: every fact of both sides is equal, as often as it occurred. Tests that fail as before are listed
+    under ``tests.still_failing`` all the same. ``same``: by kind, how many facts are equal. ``not_compared``: by type, how many
+    events of either side are of a type that is not installed here and so establish no fact. ``left_out``: by
+    section, how many entries the limit kept out; ``more`` says how to see them.
+    """
+
+    summary: str
+    identical: bool
+    base: Side
+    target: Side
+    cross_workspace: bool
+    notes: Names = ()
+    tests: TestChanges = TestChanges()
+    suites: tuple[SuiteChange, ...] = ()
+    compile: CompileChanges = CompileChanges()
+    diagnostics: DiagnosticChanges = DiagnosticChanges()
+    tasks: tuple[TaskChange, ...] = ()
+    commands: tuple[CommandChange, ...] = ()
+    other: tuple[OtherChange, ...] = ()
+    same: dict[str, int] = {}
+    not_compared: dict[str, int] = {}
+    left_out: dict[str, int] = {}
+    more: Annotated[str, Field(description="how to see what was left out")] = ""

@@ -1,0 +1,37 @@
+"""What operations return where starting up must be quick: frozen standard dataclasses that can be written as JSON.
+
+pydantic, which makes schemas of them (`treescribe.operation.Operation.result_model`), is imported only where a
+schema is asked for: importing it and building a few models takes half as long as starting invoke does.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+
+class Result:
+    """Base of an operation's result that is a frozen dataclass. Its methods are pydantic's, as far as they are used."""
+
+    __slots__ = ()
+
+    def model_dump(self, *, exclude_none: bool = False) -> dict[str, Any]:
+        """Return the result as plain values, nested ones too; members that are None are left out if asked for."""
+
+        def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+            return {name: value for name, value in pairs if value is not None or not exclude_none}
+
+        dumped: dict[str, Any] = asdict(self, dict_factory=members)  # type: ignore[call-overload]
+        return dumped
+
+    def model_dump_json(self, *, exclude_none: bool = False, indent: int | None = None) -> str:
+        """Return the result as JSON. Lone surrogates (odd file names) are escaped, so that it can be encoded."""
+        dumped = self.model_dump(exclude_none=exclude_none)
+        separators = (",", ":") if indent is None else None
+        text = json.dumps(dumped, ensure_ascii=False, separators=separators, indent=indent)
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            return json.dumps(dumped, separators=separators, indent=indent)
+        return text

@@ -1,0 +1,222 @@
+"""`treescribe exec`: the command is untouched, and what it did is kept."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import pty
+import signal
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+EXEC = [sys.executable, "-m", "treescribe", "exec"]
+
+
+@pytest.fixture
+def worktree(tmp_path: Path) -> Path:
+    root = tmp_path / "work tree"
+    root.mkdir()
+    subprocess.run(["git", "init", "-q", root], check=True)
+    return root
+
+
+def run(root: Path, *words: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([*EXEC, *words], cwd=root, input=stdin, capture_output=True, timeout=60)
+
+
+def transcript(root: Path, number: int = 1) -> list[dict[str, Any]]:
+    lines = (root / ".treescribe" / "history" / f"{number}.jsonl").read_bytes().splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def events(root: Path, kind: str) -> list[dict[str, Any]]:
+    return [record for record in transcript(root)[1:] if record["type"] == kind]
+
+
+def test_bytes_pass_both_ways_as_they_are(worktree: Path) -> None:
+    every_byte = bytes(range(256)) * 500
+    done = run(worktree, "--", "sh", "-c", "tee /dev/stderr", stdin=every_byte)
+    assert done.stdout == every_byte
+    assert done.stderr.startswith(every_byte)
+
+
+def test_arguments_reach_the_command_as_they_were_given(worktree: Path) -> None:
+    odd = ["", "a b", "*", "$HOME", "--", "-x", "'\"", "caf\u00e9", "line\nbreak"]
+    code = "import sys, json; print(json.dumps(sys.argv[1:]))"
+    done = run(worktree, "--", sys.executable, "-c", code, *odd)
+    assert json.loads(done.stdout) == odd
+
+
+def test_the_double_dash_may_be_left_out(worktree: Path) -> None:
+    assert run(worktree, "echo", "hello").stdout == b"hello\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "code"), [("exit 0", 0), ("exit 7", 7), ("kill -TERM $$", 143), ("kill -9 $$", 137)]
+)
+def test_the_exit_code_is_the_commands(worktree: Path, script: str, code: int) -> None:
+    assert run(worktree, "--", "sh", "-c", script).returncode == code
+    assert transcript(worktree)[-1]["exit_code"] == code
+
+
+def test_a_signal_is_recorded_as_one(worktree: Path) -> None:
+    run(worktree, "--", "sh", "-c", "kill -TERM $$")
+    (finished,) = events(worktree, "CommandFinished")
+    assert (finished["status"], finished["signal"]) == ("signalled", signal.SIGTERM)
+
+
+def test_a_missing_command_ends_with_127_and_is_recorded(worktree: Path) -> None:
+    done = run(worktree, "--", "no-such-command-here")
+    assert done.returncode == 127
+    assert b"treescribe: no-such-command-here: command not found\n" in done.stderr
+    assert transcript(worktree)[-1]["outcome"] == "failed"
+
+
+def test_a_command_that_cannot_be_executed_ends_with_126(worktree: Path) -> None:
+    (worktree / "plain").write_text("not a program")
+    done = run(worktree, "--", "./plain")
+    assert done.returncode == 126
+    assert b"./plain: Permission denied" in done.stderr
+
+
+@pytest.mark.parametrize("words", [[], ["--"], ["--no-such-option", "x"]])
+def test_without_a_command_the_usage_is_shown(worktree: Path, words: list[str]) -> None:
+    done = run(worktree, *words)
+    assert done.returncode == 2
+    assert b"exec needs a command after --" in done.stderr
+    assert not (worktree / ".treescribe").exists()
+
+
+def test_help_is_shown(worktree: Path) -> None:
+    assert run(worktree, "--help").stdout.startswith(b"Usage: treescribe exec -- COMMAND")
+
+
+def test_outside_any_workspace_nothing_is_run(tmp_path: Path) -> None:
+    done = run(tmp_path, "--", "touch", "made")
+    assert done.returncode == 2
+    assert b"lies in no workspace" in done.stderr
+    assert not (tmp_path / "made").exists()
+
+
+def test_a_bad_setting_is_told_before_anything_runs(worktree: Path) -> None:
+    (worktree / "invoke.yaml").write_text("treescribe:\n  sumary: always\n")
+    done = run(worktree, "--", "touch", "made")
+    assert done.returncode == 2
+    assert b"unknown setting treescribe.sumary" in done.stderr
+    assert not (worktree / "made").exists()
+
+
+def test_git_status_stays_clean(worktree: Path) -> None:
+    run(worktree, "--", "true")
+    status = subprocess.run(["git", "status", "--porcelain"], cwd=worktree, capture_output=True, check=True)
+    assert status.stdout == b""
+
+
+def test_a_broken_tasks_file_is_not_even_read(worktree: Path) -> None:
+    (worktree / "tasks.py").write_text("raise SystemExit('must not be loaded')")
+    assert run(worktree, "--", "echo", "fine").stdout == b"fine\n"
+
+
+def test_output_is_kept_by_stream(worktree: Path) -> None:
+    run(worktree, "--", "sh", "-c", "echo out; echo err >&2")
+    kept = {record.get("stream", "stdout"): record["text"] for record in events(worktree, "Output")}
+    assert kept == {"stdout": "out\n", "stderr": "err\n"}
+
+
+def test_a_secret_of_the_environment_is_not_kept(worktree: Path) -> None:
+    environment = {**os.environ, "DEPLOY_TOKEN": "s3cr3t-value-1"}
+    command = [*EXEC, "--", "sh", "-c", "echo $DEPLOY_TOKEN; echo s3cr3t-value-1 >&2", "s3cr3t-value-1"]
+    done = subprocess.run(command, cwd=worktree, env=environment, capture_output=True)
+    assert done.stdout == b"s3cr3t-value-1\n"
+    kept = b"".join(path.read_bytes() for path in (worktree / ".treescribe").rglob("*") if path.is_file())
+    assert b"s3cr3t-value-1" not in kept
+    assert b"***" in kept
+
+
+class OnTerminal:
+    """A command on a pseudo-terminal of its own session, as a user's shell would start it."""
+
+    def __init__(self, root: Path, *words: str) -> None:
+        self.pid, self.descriptor = pty.fork()
+        if self.pid == 0:
+            os.chdir(root)
+            os.execv(EXEC[0], [*EXEC, *words])
+        fcntl.ioctl(self.descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", 33, 77, 0, 0))
+        self.output = b""
+
+    def read_until(self, text: bytes) -> None:
+        while text not in self.output:
+            self.output += os.read(self.descriptor, 1000)
+
+    def type(self, text: bytes) -> None:
+        os.write(self.descriptor, text)
+
+    def wait(self) -> int:
+        try:
+            while data := os.read(self.descriptor, 1000):
+                self.output += data
+        except OSError:
+            pass
+        _, status = os.waitpid(self.pid, 0)
+        os.close(self.descriptor)
+        return os.waitstatus_to_exitcode(status)
+
+
+def test_on_a_terminal_the_command_prints_to_one(worktree: Path) -> None:
+    terminal = OnTerminal(worktree, "--", "sh", "-c", "read go; test -t 1 && test -t 2 && stty size <&1; exit 5")
+    terminal.type(b"go\n")
+    assert terminal.wait() == 5
+    assert b"33 77" in terminal.output
+
+
+def test_the_users_terminal_stays_the_controlling_one(worktree: Path) -> None:
+    terminal = OnTerminal(worktree, "--", "sh", "-c", "printf 'pass: ' >/dev/tty; read it </dev/tty; echo got $it")
+    terminal.read_until(b"pass: ")
+    terminal.type(b"word\n")
+    assert terminal.wait() == 0
+    assert b"got word" in terminal.output
+
+
+def test_ctrl_c_reaches_the_command_which_may_take_its_time(worktree: Path) -> None:
+    script = "trap 'echo cleaning; exit 9' INT; echo ready; while :; do read x || sleep 0.1; done"
+    terminal = OnTerminal(worktree, "--", "sh", "-c", script)
+    terminal.read_until(b"ready")
+    terminal.type(b"\x03")
+    assert terminal.wait() == 9
+    assert b"cleaning" in terminal.output
+    assert transcript(worktree)[-1]["outcome"] == "cancelled"
+
+
+def test_a_second_ctrl_c_ends_a_command_that_ignores_the_first(worktree: Path) -> None:
+    script = "trap 'echo ignored' INT; echo ready; while :; do sleep 0.1; done"
+    terminal = OnTerminal(worktree, "--", "sh", "-c", script)
+    terminal.read_until(b"ready")
+    terminal.type(b"\x03")
+    terminal.read_until(b"ignored")
+    terminal.type(b"\x03")
+    assert terminal.wait() == 137
+
+
+def test_sigterm_is_passed_on_and_the_transcript_is_finished(worktree: Path) -> None:
+    command = [*EXEC, "--", "sh", "-c", "echo ready; exec sleep 60"]
+    process = subprocess.Popen(command, cwd=worktree, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"ready\n"
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(30) == 143
+    process.stdout.close()
+    assert transcript(worktree)[-1]["outcome"] == "cancelled"
+
+
+def test_a_reader_that_has_gone_is_noticed_by_the_command(worktree: Path) -> None:
+    command = f"{sys.executable} -m treescribe exec -- yes | head -1"
+    done = subprocess.run(["bash", "-c", command], cwd=worktree, capture_output=True, timeout=30)
+    assert done.stdout == b"y\n"
+    assert transcript(worktree)[-1]["exit_code"] == 141  # SIGPIPE
