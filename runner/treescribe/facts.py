@@ -142,9 +142,7 @@ def _told_text(text: str, pattern: re.Pattern[str] | None) -> str:
 
 
 def _told_value(value: Value, pattern: re.Pattern[str] | None) -> Value:
-    if isinstance(value, (tuple, list)):
-        return tuple(sorted([_told_text(part, pattern) for part in value]))
-    return _told_text(value, pattern) if isinstance(value, str) else value
+    return _told_text(value, pattern) if isinstance(value, str) else normalise_value(value, pattern)
 
 
 def collect(facts: Iterable[Fact], root: str) -> FactSet:

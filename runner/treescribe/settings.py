@@ -78,7 +78,7 @@ def load_settings(root: Path) -> Settings:
 
     try:
         config = Config(project_location=root)
-        config.load_shell_env()
+        config.load_project()
         return Settings.read(config.get("treescribe"))
     except InvalidInput:
         raise
