@@ -57,7 +57,7 @@ def changes(base: FactSet, target: FactSet, kind: str) -> list[Change]:
     """Return every difference between the facts of one kind, sorted by their keys.
 
     Facts that occur equally often on both sides are no difference. What is left of a key that repeats is paired:
-    first with what came out alike but for the rest of its value, then in order; what finds no partner was added or removed.
+    first with what has the same first value (a status), then in order; what finds no partner was added or removed.
     """
     before = _surplus(base, target, kind)
     after = _surplus(target, base, kind)
@@ -71,39 +71,43 @@ def changes(base: FactSet, target: FactSet, kind: str) -> list[Change]:
 def in_common(base: FactSet, target: FactSet, facts: Iterable[Fact]) -> Iterator[Change]:
     """Yield those of `facts` that both sides have, as often as both have them, as changes that change nothing."""
     for fact in facts:
-        times = min(base.counts[fact.kind][fact], target.counts.get(fact.kind, _NONE)[fact])
+        times = min(base.counts[fact.kind][fact], target.counts.get(fact.kind, {}).get(fact, 0))
         for told in target.told(fact)[:times]:
             same = Occurrence(fact, told)
             yield Change(same, same)
 
 
-_NONE: Counter[Fact] = Counter()
 _Surplus = dict[tuple[str, ...], list[Occurrence]]
 
 
 def _surplus(mine: FactSet, others: FactSet, kind: str) -> _Surplus:
-    """By key, the facts that `mine` has more often than `others`."""
-    ours, theirs = mine.counts.get(kind, _NONE), others.counts.get(kind, _NONE)
+    """By key, the facts that `mine` has more often than `others`.
+
+    Set operations on the dictionaries themselves use the hashes that these keep, which is most of the speed here.
+    """
+    ours, theirs = mine.counts.get(kind, {}), others.counts.get(kind, {})
+    more = dict.fromkeys(set(ours).difference(theirs), 0)
+    more.update((fact, theirs.get(fact, 0)) for fact, times in ours.items() if times > 1)
     found: _Surplus = {}
-    for fact, times in ours.items() - theirs.items():
-        more = times - theirs[fact]
-        if more > 0:
-            found.setdefault(fact.key, []).extend(_beyond(fact, more, mine, others))
+    for fact, their in more.items():
+        if ours[fact] > their:
+            found.setdefault(fact.key, []).extend(_beyond(fact, ours[fact] - their, mine, others))
     return found
 
 
 def _beyond(fact: Fact, more: int, mine: FactSet, others: FactSet) -> list[Occurrence]:
-    """The `more` occurrences of `fact` that `mine` has beyond those of `others`: those first that are shown differently."""
-    if fact not in mine.originals:
-        return [Occurrence(fact, fact)] * more
-    theirs = Counter(rank(told.shown) for told in others.told(fact)) if fact in others.originals else Counter()
-    fresh: list[Occurrence] = []
-    seen: list[Occurrence] = []
-    for told in mine.told(fact):
-        shown = rank(told.shown)
-        (seen if theirs[shown] > 0 else fresh).append(Occurrence(fact, told))
-        theirs[shown] -= 1
-    return (fresh + seen)[:more]
+    """The `more` occurrences of `fact` that `mine` has beyond `others`: those first that are shown differently."""
+    ours = mine.told(fact)
+    if len(ours) > more:
+        theirs = Counter(rank(told.shown) for told in others.told(fact))
+        seen: list[Fact] = []
+        fresh: list[Fact] = []
+        for told in ours:
+            shown = rank(told.shown)
+            (seen if theirs[shown] > 0 else fresh).append(told)
+            theirs[shown] -= 1
+        ours = (fresh + seen)[:more]
+    return [Occurrence(fact, told) for told in ours]
 
 
 def _paired(before: list[Occurrence], after: list[Occurrence]) -> Iterable[tuple[Occurrence | None, Occurrence | None]]:

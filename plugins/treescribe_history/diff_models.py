@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
-
 from treescribe.facts import Value, full_test_name
 
 Kind = Literal["changed", "added", "removed"]
@@ -55,7 +54,7 @@ class Listed(Model):
 class TestChange(Model):
     """A test that came out differently, or (``changed`` left out) fails as it did before.
 
-    ``message`` is what a failing test says, ``reason`` why a test did not run; ``previous`` is what stood there in the base.
+    ``message`` is what a failing test says, ``reason`` why a test did not run; ``previous`` is what the base had there.
     """
 
     __test__ = False
@@ -195,9 +194,9 @@ class DiffResult(Model):
     """What differs between two runs.
 
     ``identical``: every fact of both sides is equal, as often as it occurred. Tests that fail as before are listed
-    under ``tests.still_failing`` all the same. ``same``: by kind, how many facts are equal. ``not_compared``: by type, how many
-    events of either side are of a type that is not installed here and so establish no fact. ``left_out``: by
-    section, how many entries the limit kept out; ``more`` says how to see them.
+    under ``tests.still_failing`` all the same. ``same``: by kind, how many facts are equal. ``not_compared``: by
+    type, how many events of either side establish no fact because their type is not installed here. ``left_out``:
+    by section, how many entries the page does not show; ``more`` says how to see them.
     """
 
     summary: str

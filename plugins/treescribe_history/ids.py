@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from treescribe.errors import TreescribeError
+
 from treescribe_history.pins import read_pins
 from treescribe_history.store import Store
 

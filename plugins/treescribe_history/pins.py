@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from treescribe.errors import InvalidInput, RunUnavailable
+
 from treescribe_history.store import Store, StoredRun
 
 RESERVED = ("latest", "previous")

@@ -1,11 +1,11 @@
 """The runs of one workspace on disk: which there are, where they stand, and the lock of those who change them.
 
-    .treescribe/history/12.jsonl            a finished run
-    .treescribe/history/12.digest.json      what history.list needs of it, derived (see `digest`)
-    .treescribe/history/active/13.jsonl     a run that is going on: its writer holds the file's lock
-    .treescribe/history/counter             the last id that was given
-    .treescribe/history/pins.json           names of runs that are kept for good
-    .treescribe/history/lock                held, for moments, by whoever changes any of these
+.treescribe/history/12.jsonl            a finished run
+.treescribe/history/12.digest.json      what history.list needs of it, derived (see `digest`)
+.treescribe/history/active/13.jsonl     a run that is going on: its writer holds the file's lock
+.treescribe/history/counter             the last id that was given
+.treescribe/history/pins.json           names of runs that are kept for good
+.treescribe/history/lock                held, for moments, by whoever changes any of these
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from treescribe import locks
 from treescribe.errors import RunUnavailable
 from treescribe.workspace import Workspace, ensure_state
+
 from treescribe_history.transcript import ACTIVE, Header, Transcript, read_header, read_transcript
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from treescribe import locks
-from treescribe.codec import Codec, InvalidEvent, encode_line
+from treescribe.codec import Codec, encode_line
 from treescribe.errors import RunUnavailable
 from treescribe.events import CommandFinished, CommandStarted, CommandStatus, Event, RunFinished, RunOutcome
 
@@ -67,22 +67,26 @@ class Transcript:
     :ivar state: finished; live (its process goes on); or interrupted (it died: what it would have said last stands
         at the end of `events` all the same).
     :ivar problems: lines that could not be read, with their numbers.
+    :ivar closing: what stands at the end of `events` and not in the file.
     """
 
     header: Header
     events: tuple[Event, ...]
     state: str = FINISHED
     problems: tuple[str, ...] = ()
+    closing: tuple[Event, ...] = ()
 
 
-def read_transcript(path: Path, codec: Codec) -> Transcript:
+def read_transcript(path: Path, codec: Codec, *, written_to: bool | None = None) -> Transcript:
     """Read the transcript at `path`.
 
+    :param written_to: whether a writer holds the file; None to find out.
     :raises RunUnavailable: where its first line is no header, or of a newer format.
     :raises OSError: where the file cannot be read.
     """
     with open(path, "rb") as file:
-        written_to = path.parent.name == ACTIVE and _is_locked(file.fileno())
+        if written_to is None:
+            written_to = path.parent.name == ACTIVE and _is_locked(file.fileno())
         first, _, rest = file.read().partition(b"\n")
     header = parse_header(first, path)
     events, problems = _parse_events(rest, codec)
@@ -90,7 +94,8 @@ def read_transcript(path: Path, codec: Codec) -> Transcript:
         return Transcript(header, tuple(events), FINISHED, problems)
     if written_to:
         return Transcript(header, tuple(events), LIVE, problems)
-    return Transcript(header, (*events, *closing_events(header, events)), INTERRUPTED, problems)
+    closing = closing_events(header, events)
+    return Transcript(header, (*events, *closing), INTERRUPTED, problems, closing)
 
 
 def read_header(path: Path) -> Header:
@@ -145,21 +150,13 @@ def _parse_events(data: bytes, codec: Codec) -> tuple[list[Event], tuple[str, ..
     """The events in `data`, and a problem for each damaged line. A last line that was torn is dropped."""
     lines = data.split(b"\n")
     torn = lines.pop()
-    if torn and _is_whole(torn, codec):
+    if torn and codec.is_whole(torn):
         lines.append(torn)
     numbers = [number for number, line in enumerate(lines, 2) if line and not line.isspace()]
     if len(numbers) < len(lines):
         lines = [lines[number - 2] for number in numbers]
     events, damages = codec.from_lines(lines)
     return events, tuple(f"line {numbers[damage.index]}: {damage.problem}" for damage in damages)
-
-
-def _is_whole(line: bytes, codec: Codec) -> bool:
-    try:
-        codec.from_line(line)
-    except InvalidEvent:
-        return False
-    return True
 
 
 def _is_locked(descriptor: int) -> bool:

@@ -100,6 +100,14 @@ class Codec:
             raise InvalidEvent(f"not JSON: {error}") from error
         return self.from_record(record)
 
+    def is_whole(self, line: bytes) -> bool:
+        """Whether a line holds an event, and not only the beginning of one."""
+        try:
+            self.from_line(line)
+        except InvalidEvent:
+            return False
+        return True
+
     def from_lines(self, lines: Sequence[bytes]) -> tuple[list[Event], list[Damage]]:
         """Return the events of many lines, in order, and what could not be read.
 

@@ -12,21 +12,25 @@ class Variable(NamedTuple):
 
     :ivar separator: what joins `value` to a value that is there already; without one the variable is treescribe's
         own, and set.
+    :ivar only_with: the name of another variable: without it, this one is left as it is.
     """
 
     name: str
     value: str
     separator: str = ""
+    only_with: str = ""
 
 
 def with_variables(environment: Mapping[str, str], variables: Iterable[Variable]) -> dict[str, str]:
     """Return `environment` with `variables` added. A value that is part of a list already is not added twice."""
     result = dict(environment)
-    for name, value, separator in variables:
+    for name, value, separator, only_with in variables:
+        if only_with and not result.get(only_with):
+            continue
         before = result.get(name, "")
         if not separator or not before:
             result[name] = value
-        elif value not in before.split(separator):
+        elif f"{separator}{value}{separator}" not in f"{separator}{before}{separator}":
             result[name] = before + separator + value
     return result
 

@@ -27,9 +27,6 @@ from treescribe.settings import Settings
 from treescribe.tracebacks import hide_own_frames
 from treescribe.workspace import Workspace
 
-EXPECTED_ROOT_VARIABLE = "TREESCRIBE_EXPECTED_ROOT"
-"""Names the root that a starter of this process meant; a run at any other is refused."""
-
 
 class Recording(InvokeExecutor):
     """An executor whose outermost `execute` is a run. Operations of treescribe are not part of runs."""

@@ -49,13 +49,15 @@ class FactSet(NamedTuple):
     the two differ, so most facts have no entry.
     """
 
-    counts: dict[str, Counter[Fact]]
+    counts: dict[str, dict[Fact, int]]
     originals: dict[Fact, list[Fact]]
 
     def told(self, fact: Fact) -> list[Fact]:
         """Every occurrence of `fact` as people read it, in an order that does not depend on the run's."""
         times = self.counts[fact.kind][fact]
-        known = sorted(self.originals.get(fact, ()), key=lambda one: (rank(one.shown), rank(one.value), one.key))
+        known = self.originals.get(fact, [])
+        if len(known) > 1:
+            known = sorted(known, key=lambda one: (rank(one.shown), rank(one.value), one.key))
         return known + [fact] * (times - len(known))
 
 
@@ -72,19 +74,32 @@ _BEFORE = (
 _WINDOWS_ROOT = re.compile(r"[A-Za-z]:[/\\]|\\\\")
 
 
-def root_pattern(root: str) -> re.Pattern[str] | None:
-    """Return what finds mentions of `root` in a text at path boundaries; None for a root of ``/``.
+class RootPattern(NamedTuple):
+    """What finds mentions of a worktree's root in a text.
 
-    The group ``rest`` is the path below the root, None where the root alone is meant. A Windows root is found in either
-    letter case and with either separator, doubled ones (as in a quoted text) too.
+    ``needle`` is in every text that has a mention, and quickly looked for. ``mention`` matches one at path boundaries;
+    its group ``rest`` is the path below the root, None where the root alone is meant.
     """
-    windows = _is_windows(root)
-    parts = [re.escape(part) for part in re.split(r"[/\\]" if windows else "/", root.rstrip("/\\" if windows else "/"))]
+
+    needle: str
+    mention: re.Pattern[str]
+
+
+def root_pattern(root: str) -> RootPattern:
+    """Return what finds mentions of `root`; of ``/`` none are found.
+
+    A Windows root is found in either letter case and with either separator, doubled ones (as in a quoted text) too.
+    """
+    windows = _WINDOWS_ROOT.match(root) is not None
+    separators, separator = (r"/\\", r"[/\\]{1,2}") if windows else ("/", "/")
+    parts = [re.escape(part) for part in re.split(f"[{separators}]", root.rstrip("/\\" if windows else "/"))]
     if not any(parts):
-        return None
-    separator, below = (r"[/\\]{1,2}", r"[\w\-~+@./\\]*") if windows else ("/", r"[\w\-~+@./]*")
-    pattern = rf"{_BEFORE}{separator.join(parts)}(?:{separator}(?P<rest>{below})|(?!\.*{_NAME}))"
-    return re.compile(pattern, re.IGNORECASE if windows else re.NOFLAG)
+        return RootPattern("\0", re.compile("(?!)"))
+    below = rf"{separator}(?P<rest>[\w\-~+@.{separators}]*)"
+    pattern = rf"{_BEFORE}{separator.join(parts)}(?:{below}|(?!\.*{_NAME}))"
+    if windows:
+        return RootPattern("", re.compile(pattern, re.IGNORECASE))
+    return RootPattern(root.rstrip("/"), re.compile(pattern))
 
 
 def without_colours(text: str) -> str:
@@ -92,17 +107,17 @@ def without_colours(text: str) -> str:
     return _COLOURS.sub("", text) if _ESCAPE in text else text
 
 
-def normalise(text: str, pattern: re.Pattern[str] | None) -> str:
+def normalise(text: str, root: RootPattern) -> str:
     """Return `text` as it would read in any worktree: mentions of the root relative, paths with ``/``, no colours."""
     if isinstance(text, WorkspacePath):
-        return _relative_path(text, pattern)
+        return _relative_path(text, root)
     text = without_colours(text)
-    return pattern.sub(_below_root, text) if pattern else text
+    return root.mention.sub(_below_root, text) if root.needle in text else text
 
 
-def _relative_path(path: str, pattern: re.Pattern[str] | None) -> str:
+def _relative_path(path: str, root: RootPattern) -> str:
     """`path` relative to the root where it lies below it; other paths as they are, with ``/``."""
-    found = pattern.match(path) if pattern else None
+    found = root.mention.match(path)
     if found and found["rest"] is not None:
         path = path[found.start("rest") :].lstrip("/\\") or "."
     elif found and found.end() == len(path):
@@ -114,66 +129,64 @@ def _below_root(found: re.Match[str]) -> str:
     return re.sub(r"[/\\]+", "/", found["rest"] or "").lstrip("/") or "."
 
 
-def normalise_value(value: Value, pattern: re.Pattern[str] | None) -> Value:
+def normalise_value(value: Value, root: RootPattern) -> Value:
     """`normalise` for a fact's value: text, or a tuple of texts, which is put in order."""
     if isinstance(value, (tuple, list)):
-        return tuple(sorted([normalise(part, pattern) for part in value]))
-    return normalise(value, pattern) if isinstance(value, str) else value
+        return tuple(sorted([normalise(part, root) for part in value]))
+    return normalise(value, root) if isinstance(value, str) else value
 
 
 # ---- facts --------------------------------------------------------------------------------------------
 
 
-def compared(fact: Fact, pattern: re.Pattern[str] | None) -> Fact:
+def compared(fact: Fact, root: RootPattern) -> Fact:
     """`fact` as it would read in any worktree, without what is only shown."""
-    key = tuple([normalise(part, pattern) for part in fact.key])
-    return Fact(fact.kind, key, tuple([(name, normalise_value(value, pattern)) for name, value in fact.value]))
+    if _reads_alike(fact, root):
+        return Fact(fact.kind, fact.key, fact.value) if fact.shown or fact.merges else fact
+    key = tuple([normalise(part, root) for part in fact.key])
+    return Fact(fact.kind, key, tuple([(name, normalise_value(value, root)) for name, value in fact.value]))
 
 
-def told(fact: Fact, pattern: re.Pattern[str] | None) -> Fact:
+def told(fact: Fact, root: RootPattern) -> Fact:
     """`fact` as people read it: paths relative to the root, every other text as the run told it, without colours."""
-    key = tuple([_told_text(part, pattern) for part in fact.key])
-    value = tuple([(name, _told_value(value, pattern)) for name, value in fact.value])
+    key = tuple([_told_text(part, root) for part in fact.key])
+    value = tuple([(name, _told_value(value, root)) for name, value in fact.value])
     return Fact(fact.kind, key, value, fact.shown)
 
 
-def _told_text(text: str, pattern: re.Pattern[str] | None) -> str:
-    return _relative_path(text, pattern) if isinstance(text, WorkspacePath) else without_colours(text)
+def _told_text(text: str, root: RootPattern) -> str:
+    return _relative_path(text, root) if isinstance(text, WorkspacePath) else without_colours(text)
 
 
-def _told_value(value: Value, pattern: re.Pattern[str] | None) -> Value:
-    return _told_text(value, pattern) if isinstance(value, str) else normalise_value(value, pattern)
+def _told_value(value: Value, root: RootPattern) -> Value:
+    return _told_text(value, root) if isinstance(value, str) else normalise_value(value, root)
 
 
 def collect(facts: Iterable[Fact], root: str) -> FactSet:
     """Gather the facts of one run whose worktree stands at `root`."""
     pattern = root_pattern(root)
-    needle = "" if _is_windows(root) else root.rstrip("/") or _ESCAPE
-    plain: dict[str, list[Fact]] = {}
+    gathered: dict[str, list[Fact]] = {}
     merging: dict[tuple[str, tuple[str, ...]], Fact] = {}
     others: list[Fact] = []
     for fact in facts:
         if fact.merges:
             place = fact.kind, compared(fact, pattern).key
             merging[place] = _merge(merging[place], fact) if place in merging else fact
-        elif fact.shown or not _reads_alike(fact, needle):
+        elif fact.shown or not _reads_alike(fact, pattern):
             others.append(fact)
         else:
-            plain.setdefault(fact.kind, []).append(fact)
+            gathered.setdefault(fact.kind, []).append(fact)
     originals: dict[Fact, list[Fact]] = {}
     for fact in (*others, *merging.values()):
         same = compared(fact, pattern)
-        plain.setdefault(fact.kind, []).append(same)
+        gathered.setdefault(fact.kind, []).append(same)
         originals.setdefault(same, []).append(told(fact, pattern))
-    return FactSet({kind: Counter(same) for kind, same in plain.items()}, originals)
+    return FactSet({kind: dict(Counter(same)) for kind, same in gathered.items()}, originals)
 
 
-def _is_windows(root: str) -> bool:
-    return _WINDOWS_ROOT.match(root) is not None
-
-
-def _reads_alike(fact: Fact, needle: str) -> bool:
-    """Whether `fact` reads the same in every worktree: cheap, for most facts do, and sometimes too cautious."""
+def _reads_alike(fact: Fact, root: RootPattern) -> bool:
+    """Whether `fact` surely reads the same in every worktree. Most facts do, and this costs little."""
+    needle = root.needle
     for part in fact.key:
         if type(part) is not str or needle in part or _ESCAPE in part:
             return False

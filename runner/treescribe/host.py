@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pluggy
 
 from treescribe import spec
+from treescribe.environment import Variable
 
 if TYPE_CHECKING:
     from treescribe.backend import Backend
@@ -50,10 +51,9 @@ class Host:
         self._manager.add_hookspecs(spec)
         self._failed: set[tuple[str, str]] = set()
         self._notes: list[str] = []
+        self._answers: dict[str, list[tuple[str, Any]]] = {}
         self._specs = {
-            name: tuple(inspect.signature(function).parameters)
-            for name, function in vars(spec).items()
-            if name.startswith("treescribe_")
+            name: inspect.signature(function) for name, function in vars(spec).items() if name.startswith("treescribe_")
         }
         if environment.get(TRACE_VARIABLE):
             self._manager.trace.root.setwriter(lambda text: print(text, end="", file=sys.stderr))
@@ -80,13 +80,14 @@ class Host:
         if problem:
             raise ValueError(f"plugin {name}: {problem}")
         self._manager.register(self._isolated(plugin, name), name)
+        self._answers.clear()
 
     def operations(self) -> dict[str, Operation]:
         """Every operation by name; the first plugin to bring a name keeps it."""
         found: dict[str, Operation] = {}
-        for operation in self._brought("treescribe_operations"):
+        for plugin, operation in self._brought("treescribe_operations"):
             if operation.name in found:
-                self._note(f"operation {operation.name} is brought twice; the first one stays")
+                self._note(f"operation {operation.name} of plugin {plugin} is left out: the name is taken")
             else:
                 found[operation.name] = operation
         return found
@@ -94,9 +95,9 @@ class Host:
     def backends(self) -> dict[str, Backend]:
         """Every backend by name; the first plugin to bring a name keeps it."""
         found: dict[str, Backend] = {}
-        for backend in self._brought("treescribe_backends"):
+        for plugin, backend in self._brought("treescribe_backends"):
             if backend.name in found:
-                self._note(f"backend {backend.name} is brought twice; the first one stays")
+                self._note(f"backend {backend.name} of plugin {plugin} is left out: the name is taken")
             else:
                 found[backend.name] = backend
         return found
@@ -108,18 +109,24 @@ class Host:
 
         types = {cls.type: cls for cls in CATALOGUE}
         extra = []
-        for cls in self._brought("treescribe_event_types"):
+        for plugin, cls in self._brought("treescribe_event_types"):
             if cls.type in types:
-                self._note(f"event type {cls.type} is declared twice; the first one stays")
+                self._note(f"event type {cls.type} of plugin {plugin} is left out: the name is taken")
             else:
                 types[cls.type] = cls
                 extra.append(cls)
         return Codec(extra)
 
-    def _brought(self, hook: str) -> list[Any]:
-        """What all plugins returned from `hook`, in the order they were registered."""
-        answers = reversed(getattr(self.hook, hook)())  # pluggy calls the latest registered first
-        return [part for answer in answers for part in answer]
+    def _brought(self, hook: str) -> list[tuple[str, Any]]:
+        """(plugin, part) of what all plugins returned from `hook`, in the order they were registered; asked once."""
+        if hook not in self._answers:
+            caller = getattr(self.hook, hook)
+            plugins = [implementation.plugin_name for implementation in caller.get_hookimpls()]
+            answers = reversed(caller())  # pluggy calls the latest registered first
+            self._answers[hook] = [
+                (plugin, part) for plugin, answer in zip(plugins, answers, strict=True) for part in answer
+            ]
+        return self._answers[hook]
 
     def _note(self, text: str) -> None:
         if text not in self._notes:
@@ -136,9 +143,9 @@ class Host:
             return state(problem=f"switched off by {DISABLE_VARIABLE}")
         try:
             plugin = point.load()
-        except Exception as error:  # noqa: BLE001 - a plugin that cannot be imported must not take the rest with it
+            problem = self._problem_of(plugin)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a broken plugin must not take the rest with it
             return state(problem=f"cannot be imported: {type(error).__name__}: {error}")
-        problem = self._problem_of(plugin)
         if problem:
             return state(problem=problem)
         if self._manager.has_plugin(point.name):
@@ -147,15 +154,22 @@ class Host:
         return state(hooks=tuple(sorted(name for name, _ in self._implementations(plugin))))
 
     def _implementations(self, plugin: object) -> list[tuple[str, Callable[..., Any]]]:
-        names = [name for name in dir(plugin) if self._manager.parse_hookimpl_opts(plugin, name) is not None]
-        return [(name, getattr(plugin, name)) for name in names]
+        """(hook, function) of every function that is marked as a hook's implementation."""
+        found = []
+        for name in dir(plugin):
+            options = self._manager.parse_hookimpl_opts(plugin, name)
+            if options is not None:
+                found.append((options.get("specname") or name, getattr(plugin, name)))
+        return found
 
     def _problem_of(self, plugin: object) -> str:
         """Why a plugin cannot be used; empty where it can."""
         for name, function in self._implementations(plugin):
             if name not in self._specs:
                 return f"there is no hook {name}"
-            known = self._specs[name]
+            if inspect.isgeneratorfunction(function):
+                return f"hook {name} is a generator or wraps others, which hooks of treescribe cannot"
+            known = tuple(self._specs[name].parameters)
             taken = tuple(p for p in inspect.signature(function).parameters if p != "self")
             if not set(taken) <= set(known):
                 return f"hook {name} takes ({', '.join(known)}), this one takes ({', '.join(taken)})"
@@ -169,25 +183,62 @@ class Host:
         return isolated
 
     def _guarded(self, plugin: str, hook: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """`function`, but a failure of it is reported once and counts as an answer of None."""
-        parameters = tuple(inspect.signature(function).parameters)
-        run_at = parameters.index("run") if "run" in parameters else None
+        """`function` as a hook of all arguments; a failure of it is reported once and counts as an empty answer."""
+        signature = self._specs[hook]
+        known = tuple(signature.parameters)
+        taken = [known.index(parameter) for parameter in inspect.signature(function).parameters]
+        run_at = known.index("run") if "run" in known else None
+        answers = _ANSWERS.get(hook)
 
         @wraps(function)
         def guarded(*arguments: Any) -> Any:
             try:
-                return function(*arguments)
+                answer = function(*[arguments[place] for place in taken])
+                return answers(answer) if answers is not None else answer
             except Exception as error:  # one observer that raises never stops the run or the others
+                text = f"plugin {plugin} failed in {hook}: {type(error).__name__}: {error}"
                 if (plugin, hook) not in self._failed:
                     self._failed.add((plugin, hook))
-                    text = f"plugin {plugin} failed in {hook}: {type(error).__name__}: {error}"
                     log.warning("treescribe: %s", text)
                     log.debug("the traceback:", exc_info=error)
-                    if run_at is not None:
-                        arguments[run_at].report(text)
-                return None
+                if run_at is not None:
+                    arguments[run_at].report_once(f"{plugin} {hook}", text)
+                return None if answers is None else []
 
+        guarded.__signature__ = signature  # type: ignore[attr-defined]  # pluggy hands over what it names
         return guarded
+
+
+def _list_of(fits: Callable[[Any], bool], expected: str) -> Callable[[Any], list[Any]]:
+    """What turns a hook's answer into a list, and raises where a part of it is not what the hook is to return."""
+
+    def answers(answer: Any) -> list[Any]:
+        parts = [] if answer is None else list(answer)
+        for part in parts:
+            if not fits(part):
+                raise TypeError(f"a list of {expected} is expected, this one has a {type(part).__name__}")
+        return parts
+
+    return answers
+
+
+def _is_named(part: Any) -> bool:
+    return isinstance(getattr(part, "name", None), str)
+
+
+def _is_event_type(part: Any) -> bool:
+    from treescribe.events import Event
+
+    return isinstance(part, type) and issubclass(part, Event)
+
+
+_ANSWERS = {
+    "treescribe_backends": _list_of(_is_named, "backends"),
+    "treescribe_event_types": _list_of(_is_event_type, "event classes"),
+    "treescribe_operations": _list_of(_is_named, "operations"),
+    "treescribe_command_environment": _list_of(lambda part: isinstance(part, Variable), "variables"),
+}
+"""The hooks that answer with lists."""
 
 
 class _Isolated:

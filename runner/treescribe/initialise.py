@@ -44,7 +44,7 @@ def init(workspace: Workspace) -> InitResult:
     """
     candidates = [workspace.root / f"invoke.{suffix}" for suffix in CONFIGURATION_SUFFIXES]
     file = next((path for path in candidates if path.exists()), candidates[0])
-    before = file.read_bytes().decode() if file.exists() else ""
+    before = _text_of(file)
     found, add = _FORMATS[file.suffix]
     configured = _executor_in(_read(file, before, found))
     if configured == EXECUTOR:
@@ -56,7 +56,7 @@ def init(workspace: Workspace) -> InitResult:
         )
     after = add(before)
     expected = _with_executor(_read(file, before, found))
-    if after is None or _read(file, after, found) != expected:
+    if after is None or not _reads_as(file, after, found, expected):
         raise InvalidInput(f"{file} is written in a way that cannot be added to safely; it is unchanged.", _BY_HAND)
     _replace(file, after)
     return InitResult(workspace=str(workspace.root), file=str(file), changed=True)
@@ -72,11 +72,31 @@ def render(result: InitResult, style: Style) -> str:
     )
 
 
-def _read(file: Path, text: str, found: Callable[[str], Any]) -> dict[str, Any]:
+def _text_of(file: Path) -> str:
     try:
-        data = found(text) or {}
-    except Exception as error:  # each format's parser has errors of its own, and a .py file can raise anything
+        return file.read_bytes().decode()
+    except FileNotFoundError:
+        return ""
+    except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"{file} cannot be read: {error}", "Mend it first; it is unchanged.") from error
+
+
+def _reads_as(file: Path, text: str, found: Callable[[str, Path], Any], expected: dict[str, Any]) -> bool:
+    try:
+        return _read(file, text, found) == expected
+    except InvalidInput:
+        return False
+
+
+def _read(file: Path, text: str, found: Callable[[str, Path], Any]) -> dict[str, Any]:
+    try:
+        data = found(text, file)
+    except (
+        Exception,
+        SystemExit,
+    ) as error:  # each format's parser has errors of its own, and a .py file can raise anything
+        raise InvalidInput(f"{file} cannot be read: {error}", "Mend it first; it is unchanged.") from error
+    data = {} if data is None else data
     if not isinstance(data, dict) or not isinstance(data.get("tasks") or {}, dict):
         raise InvalidInput(f"{file} is no invoke configuration: a mapping is expected; it is unchanged.", _BY_HAND)
     return data
@@ -93,31 +113,36 @@ def _with_executor(data: dict[str, Any]) -> dict[str, Any]:
 def _replace(file: Path, text: str) -> None:
     """Write `text` in one step, keeping the file's mode, through a link where it is one."""
     target = Path(os.path.realpath(file))
-    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o644
-    handle, staged = tempfile.mkstemp(prefix=f".{file.name}.", dir=target.parent)
     try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(text.encode())
-        os.chmod(staged, mode)
-        os.replace(staged, target)
-    except OSError:
-        os.unlink(staged)
-        raise
+        mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o644
+        handle, staged = tempfile.mkstemp(prefix=f".{file.name}.", dir=target.parent)
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(text.encode())
+            os.chmod(staged, mode)
+            os.replace(staged, target)
+        except OSError:
+            os.unlink(staged)
+            raise
+    except OSError as error:
+        raise InvalidInput(f"{file} cannot be written: {error.strerror}; it is unchanged.", _BY_HAND) from error
 
 
 # -- formats: how a text is read, and how the setting is added to it (None: it cannot be) -------------------
 
 
-def _read_yaml(text: str) -> Any:
+def _read_yaml(text: str, file: Path) -> Any:
     from invoke.util import yaml  # type: ignore[attr-defined]  # what invoke reads its configuration with
 
     return yaml.safe_load(text)  # type: ignore[no-untyped-call]
 
 
 def _add_to_yaml(text: str) -> str | None:
-    newline = "\r\n" if "\r\n" in text else "\n"
+    newline = _newline_of(text)
     section = re.search(r"^tasks:[ \t]*(?:#[^\r\n]*)?\r?$", text, re.MULTILINE)
     if section is None:
+        if re.search(r"""^["']?tasks["']?[ \t]*:""", text, re.MULTILINE):  # all in one line
+            return None
         gap = newline if text and not text.endswith("\n") else ""
         return f"{text}{gap}tasks:{newline}  executor_class: {EXECUTOR}{newline}"
     following = re.compile(r"(?:\r?\n[ \t]*(?:#[^\r\n]*)?)*\r?\n([ \t]+)\S").match(text, section.end())
@@ -127,31 +152,43 @@ def _add_to_yaml(text: str) -> str | None:
     return text[:end] + line + text[end:]
 
 
+def _newline_of(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def _read_json(text: str, file: Path) -> Any:
+    return json.loads(text) if text.strip() else None
+
+
 def _add_to_json(text: str) -> str:
-    data = _with_executor(json.loads(text) if text.strip() else {})
+    data = _with_executor((json.loads(text) if text.strip() else None) or {})
     indent = re.search(r"^([ \t]+)\S", text, re.MULTILINE)
     width = indent.group(1) if indent else 2
-    return json.dumps(data, indent=width, ensure_ascii=False) + "\n"
+    return (json.dumps(data, indent=width, ensure_ascii=False) + "\n").replace("\n", _newline_of(text))
 
 
-def _read_python(text: str) -> Any:
-    names: dict[str, Any] = {"__name__": "invoke_configuration"}
-    exec(compile(text, "invoke.py", "exec"), names)
+def _read_python(text: str, file: Path) -> Any:
+    """The settings that a ``.py`` configuration makes; its functions and classes are no settings."""
+    names: dict[str, Any] = {"__name__": "invoke_configuration", "__file__": str(file)}
+    exec(compile(text, str(file), "exec"), names)
     return {
-        name: value for name, value in names.items() if not name.startswith("__") and not isinstance(value, type(os))
+        name: value
+        for name, value in names.items()
+        if not name.startswith("__") and not isinstance(value, type(os)) and not callable(value)
     }
 
 
 def _add_to_python(text: str) -> str | None:
     if re.search(r"^tasks\b", text, re.MULTILINE):
         return None
-    gap = "" if not text or text.endswith("\n") else "\n"
-    return f'{text}{gap}tasks = {{"executor_class": "{EXECUTOR}"}}\n'
+    newline = _newline_of(text)
+    gap = "" if not text or text.endswith("\n") else newline
+    return f'{text}{gap}tasks = {{"executor_class": "{EXECUTOR}"}}{newline}'
 
 
-_FORMATS: dict[str, tuple[Callable[[str], Any], Callable[[str], str | None]]] = {
+_FORMATS: dict[str, tuple[Callable[[str, Path], Any], Callable[[str], str | None]]] = {
     ".yaml": (_read_yaml, _add_to_yaml),
     ".yml": (_read_yaml, _add_to_yaml),
-    ".json": (lambda text: json.loads(text) if text.strip() else {}, _add_to_json),
+    ".json": (_read_json, _add_to_json),
     ".py": (_read_python, _add_to_python),
 }

@@ -11,10 +11,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from treescribe.events import Event, Output, UnknownEvent
+from treescribe.events import Event
 
 MASK = "***"
 SHORTEST_SECRET = 8
+LONGEST_LINE = 1 << 16
 
 SECRET_NAME = re.compile(
     r"(?:^|[_-])(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PAT|CREDENTIALS?|(?:API|ACCESS|PRIVATE|SECRET|SIGNING|ENCRYPTION)[_-]?KEY|AUTH)"
@@ -28,12 +29,11 @@ class Masker:
     """Replaces secrets in text. One masker serves a whole run; `learn` adds what a child's environment brings."""
 
     def __init__(self, environment: Mapping[str, str] = {}, patterns: Iterable[str] = ()) -> None:
-        self._patterns = tuple(patterns)
+        self._patterns = tuple(re.compile(pattern, re.MULTILINE) for pattern in patterns)
         self._values: frozenset[str] = frozenset()
-        self._regex: re.Pattern[str] | None = None
+        self._values_search: re.Pattern[str] | None = None
         self._longest = 0
         self.learn(environment)
-        self._build()
 
     @property
     def longest(self) -> int:
@@ -53,17 +53,22 @@ class Masker:
 
     def _build(self) -> None:
         values = sorted(self._values, key=len, reverse=True)
-        alternatives = [re.escape(value) for value in values] + [f"(?:{pattern})" for pattern in self._patterns]
-        self._regex = re.compile("|".join(alternatives)) if alternatives else None
-        self._longest = max((len(value) for value in values), default=0)
+        self._values_search = re.compile("|".join(map(re.escape, values)))
+        self._longest = max(len(value) for value in values)
 
     def text(self, text: str) -> str:
         """Return `text` with every secret replaced by ``***``."""
-        return self._regex.sub(MASK, text) if self._regex is not None and text else text
+        for search in self._searches:
+            text = search.sub(MASK, text)
+        return text
+
+    @property
+    def _searches(self) -> tuple[re.Pattern[str], ...]:
+        return self._patterns if self._values_search is None else (self._values_search, *self._patterns)
 
     def event(self, event: Event) -> Event:
-        """Return `event` with the fields that may hold a secret masked. `Output` is masked as a stream instead."""
-        if self._regex is None or not event.masked or isinstance(event, Output | UnknownEvent):
+        """Return `event` with the fields that may hold a secret masked."""
+        if not self._searches:
             return event
         changes = {}
         for name in event.masked:
@@ -78,23 +83,38 @@ class Masker:
             return self.text(value)
         if isinstance(value, tuple):
             return tuple(self._value(part) for part in value)
+        if isinstance(value, list):
+            return [self._value(part) for part in value]
+        if isinstance(value, dict):
+            return {key: self._value(part) for key, part in value.items()}
         return value
 
     def split(self, text: str) -> tuple[str, str]:
         """Mask a stream's next piece: (what is safe to write, what must wait for more of the stream).
 
-        What waits is the last line if it is not whole (patterns match within lines), and as much before it as
-        could be the beginning of a secret of several lines.
+        What waits is the last line if it is not whole (patterns match within lines), and the lines before it that
+        could hold the beginning of a secret of several lines. Of a line longer than `LONGEST_LINE` only known values
+        are sure to be found.
         """
-        if self._regex is None:
+        if not self._searches:
             return text, ""
-        end = text.rfind("\n") + 1
-        hold = min(end, len(text) - self._longest + 1) if self._longest else end
-        hold = max(hold, 0)
-        if len(text) - hold > 4 * max(self._longest, 1 << 14):  # one endless line: only known values are held for
+        hold = text.rfind("\n", 0, max(0, len(text) - self._longest + 1)) + 1
+        while (start := _start_of_match_over(hold, text, self._searches)) is not None:
+            hold = text.rfind("\n", 0, start) + 1
+        if len(text) - hold > LONGEST_LINE + self._longest:
             hold = len(text) - self._longest
-        for match in self._regex.finditer(text):
-            if match.start() < hold < match.end():
-                hold = match.start()
-                break
+            if self._values_search is not None:
+                start = _start_of_match_over(hold, text, (self._values_search,))
+                hold = hold if start is None else start
         return self.text(text[:hold]), text[hold:]
+
+
+def _start_of_match_over(place: int, text: str, searches: Iterable[re.Pattern[str]]) -> int | None:
+    """Where a match begins that `place` stands within; None where it stands in none."""
+    for search in searches:
+        for match in search.finditer(text):
+            if match.start() < place < match.end():
+                return match.start()
+            if match.start() >= place:
+                break
+    return None

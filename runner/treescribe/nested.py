@@ -50,10 +50,14 @@ class Forwarder:
         if self._folder is None or isinstance(event, _NOT_FORWARDED):
             return
         try:
+            line = to_line(event)
+        except (TypeError, ValueError):  # a third party's event with a field that is no JSON: the recorder says so
+            return
+        try:
             if self._file is None:
                 name = os.path.join(self._folder, f"run-{os.getpid()}-{os.urandom(4).hex()}.jsonl")
                 self._file = open(name, "xb", buffering=0)
-            self._file.write(to_line(event))
+            self._file.write(line)
         except OSError:
             self._folder = None
 
@@ -85,7 +89,11 @@ class NestedRuns:
             event = self._codec.from_record(record)
         except InvalidEvent:
             return
-        self._run.emit(self._renumbered(source, event))
+        if not isinstance(event, _NOT_FORWARDED):
+            self._run.emit(self._renumbered(source, event))
+
+    def caught_up(self) -> None:
+        """Events are handed on as they come; there is nothing to add."""
 
     def settle(self) -> None:
         """A nested run finishes its own commands; there is nothing to wait for."""

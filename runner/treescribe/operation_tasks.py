@@ -67,12 +67,10 @@ class OperationTask(Task[Any]):
         try:
             workspace = Workspace.open(self._directory()) if operation.needs_workspace else None
             result = operation.call(workspace, **parameters)
-            if json:
-                print(result.model_dump_json(exclude_none=True))
-            else:
-                print(operation.text(result, style_for(sys.stdout, SystemClock().now_ms())))
+            style = style_for(sys.stdout, SystemClock().now_ms())
+            _print(result.model_dump_json(exclude_none=True) if json else operation.text(result, style))
             code = operation.code(result, parameters)
-        except (TreescribeError, Exit, BrokenPipeError):
+        except (TreescribeError, Exit):
             raise
         except Exception as error:
             raise TreescribeError(*_own_fault(operation.name, error)) from error
@@ -96,6 +94,14 @@ def operations_collection(
             place = place.collections[part]
         place.add_task(OperationTask(operation, directory, named=named), name=leaf)
     return root
+
+
+def _print(text: str) -> None:
+    """Print `text`; a reader that has seen enough (``| head``) is no error."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _argument(parameter: inspect.Parameter) -> Argument:

@@ -50,11 +50,9 @@ class OutputCapture:
         self._limits = limits
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self._raw = ""  # decoded, not yet masked
-        self._piece: list[str] = []  # masked, not yet emitted
-        self._piece_size = 0
+        self._piece = bytearray()  # masked, not yet emitted
         self._head_left = limits.head
-        self._tail: list[str] = []
-        self._tail_size = 0
+        self._tail = bytearray()
         self._omitted = 0
         self._finished = False
 
@@ -67,8 +65,8 @@ class OutputCapture:
     def _flush(self) -> None:
         self._flushed_at = self._clock.elapsed_ms()
         if self._piece:
-            self._emit_piece("".join(self._piece))
-            self._piece, self._piece_size = [], 0
+            self._emit_piece(self._piece)
+            self._piece = bytearray()
 
     def finish(self) -> None:
         """The stream has ended: emit all that is still to be told. What is fed later is dropped."""
@@ -83,13 +81,9 @@ class OutputCapture:
             self._keep(rest)
         self._finished = True
         self._flush()
-        tail = "".join(self._tail)
-        if len(tail) > self._limits.tail:
-            cut = len(tail) - self._limits.tail
-            self._omitted += len(tail[:cut].encode(errors="replace"))
-            tail = tail[cut:]
-        if tail or self._omitted:
-            self._emit_piece(tail, self._omitted)
+        self._cut_tail()
+        if self._tail or self._omitted:
+            self._emit_piece(self._tail, self._omitted)
 
     def _take(self, text: str) -> None:
         safe, self._raw = self._masker.split(self._raw + text if self._raw else text)
@@ -97,25 +91,38 @@ class OutputCapture:
             self._keep(safe)
 
     def _keep(self, text: str) -> None:
+        data = text.encode(errors="replace")
         if self._head_left > 0:
-            head, text = text[: self._head_left], text[self._head_left :]
-            self._head_left -= len(head)
-            self._piece.append(head)
-            self._piece_size += len(head)
-            waited = self._clock.elapsed_ms() - self._flushed_at
-            if self._piece_size >= PIECE or self._head_left <= 0 or waited >= FLUSH_MS:
-                self._flush()
-        if text:
-            self._keep_tail(text)
+            data = self._keep_head(data)
+        self._tail += data
+        if len(self._tail) > 2 * self._limits.tail + PIECE:
+            self._cut_tail()
 
-    def _keep_tail(self, text: str) -> None:
-        self._tail.append(text)
-        self._tail_size += len(text)
-        if self._tail_size > 2 * self._limits.tail + PIECE:
-            tail = "".join(self._tail)
-            cut = len(tail) - self._limits.tail
-            self._omitted += len(tail[:cut].encode(errors="replace"))
-            self._tail, self._tail_size = [tail[cut:]], self._limits.tail
+    def _keep_head(self, data: bytes) -> bytes:
+        """Take what still belongs to the head; return the rest."""
+        end = len(data)
+        if end > self._head_left:
+            end = self._head_left
+            while end and _continues_character(data[end]):
+                end -= 1
+        self._piece += data[:end]
+        self._head_left = self._head_left - end if end == len(data) else 0
+        waited = self._clock.elapsed_ms() - self._flushed_at
+        if len(self._piece) >= PIECE or self._head_left <= 0 or waited >= FLUSH_MS:
+            self._flush()
+        return data[end:]
 
-    def _emit_piece(self, text: str, omitted: int = 0) -> None:
-        self._emit(Output(command=self._command, stream=self._stream, text=text, omitted_bytes=omitted))
+    def _cut_tail(self) -> None:
+        start = max(0, len(self._tail) - self._limits.tail)
+        while start < len(self._tail) and _continues_character(self._tail[start]):
+            start += 1
+        self._omitted += start
+        del self._tail[:start]
+
+    def _emit_piece(self, data: bytearray, omitted: int = 0) -> None:
+        self._emit(Output(command=self._command, stream=self._stream, text=data.decode(), omitted_bytes=omitted))
+
+
+def _continues_character(byte: int) -> bool:
+    """Whether a byte of UTF-8 stands within a character, and not at its beginning."""
+    return byte & 0xC0 == 0x80

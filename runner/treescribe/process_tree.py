@@ -12,7 +12,7 @@ from collections import defaultdict
 from contextlib import suppress
 from pathlib import Path
 
-_PASSES = 3  # what was started while the tree was being ended is found in a later pass
+_PASSES = 10  # what is started while the tree is being stopped is found in a later pass
 
 
 def descendants(pid: int) -> list[int]:
@@ -30,16 +30,26 @@ def descendants(pid: int) -> list[int]:
 
 
 def end_tree(pid: int, signal_number: int = signal.SIGKILL) -> None:
-    """Send a signal to `pid` and to everything below it; processes that are gone are passed over."""
-    below: list[int] = []
+    """Send a signal to `pid` and to everything below it, once; processes that are gone are passed over.
+
+    All are stopped before any is ended: the children of one that has ended hang below another process.
+    """
+    tree: list[int] = []
     for _ in range(_PASSES):
-        fresh = [child for child in descendants(pid) if child not in below]
-        if not fresh and below:
+        fresh = [process for process in (pid, *descendants(pid)) if process not in tree]
+        if not fresh:
             break
-        below.extend(fresh)
-        for process in (pid, *below):
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(process, signal_number)
+        _send(fresh, signal.SIGSTOP)
+        tree += fresh
+    _send(tree, signal_number)
+    if signal_number != signal.SIGKILL:
+        _send(tree, signal.SIGCONT)
+
+
+def _send(processes: list[int], signal_number: int) -> None:
+    for process in processes:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(process, signal_number)
 
 
 def _parents() -> dict[int, int]:

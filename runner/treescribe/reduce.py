@@ -118,8 +118,9 @@ class Reducer:
                 if event.exit_code != 0:
                     self._commands.append(event)
             case Diagnostic():
-                self._diagnostics[str(event.severity)] += 1
-                top = self._top.get(event.severity)
+                severity = event.severity if event.severity in tuple(Severity) else Severity.ERROR
+                self._diagnostics[severity] += 1
+                top = self._top.get(severity)
                 if top is not None and len(top) < TOP_DIAGNOSTICS:
                     top.append(event)
             case TaskFinished():
@@ -136,11 +137,6 @@ class Reducer:
     def verdict(self) -> Verdict:
         finished = self._finished
         units = tuple(unit for unit in self._units.values() if compile_fails(unit.status))
-        unknown_severities = sum(
-            count
-            for severity, count in self._diagnostics.items()
-            if severity not in (Severity.ERROR, Severity.WARNING, Severity.INFO)
-        )
         verdict = Verdict(
             exit_code=finished.exit_code if finished else None,
             error=finished.error if finished else "",
@@ -150,7 +146,7 @@ class Reducer:
             suites=tuple(self._suites),
             units=units,
             commands=tuple(self._commands),
-            errors=self._diagnostics[Severity.ERROR] + unknown_severities,
+            errors=self._diagnostics[Severity.ERROR],
             warnings=self._diagnostics[Severity.WARNING],
             top=tuple((self._top[Severity.ERROR] + self._top[Severity.WARNING])[:TOP_DIAGNOSTICS]),
             patches=tuple(self._patches),

@@ -109,6 +109,7 @@ class Run:
         self._begun = 0
         self._finished = False
         self._queue: list[Event] = []
+        self._reported: set[str] = set()
         self._delivering = False
         self._workspace_lock: WorkspaceLock | None = None
         self._forwarder = Forwarder(environment)
@@ -123,10 +124,11 @@ class Run:
             self._take_lock()
         self.follow("run", NestedRuns(self, self._host.codec))
         self._host.hook.treescribe_run_started(run=self)
-        early, self._pending = self._pending or [], None
-        self.emit(RunStarted(targets=self.request.targets))
-        for event in early:
-            self.emit(event)
+        with self._lock:
+            early, self._pending = self._pending or [], None
+            self.emit(RunStarted(targets=self.request.targets))
+            for event in early:
+                self._pass(event)
 
     def finish(self, outcome: Outcome) -> None:
         """Read the spool to its end, detach what still runs, emit `RunFinished`, and let go of everything."""
@@ -137,15 +139,13 @@ class Run:
             self._spool.close()
         for number in tuple(self._open):
             self.command_finished(number, CommandStatus.DETACHED, settle=False)
-        self.emit(
-            RunFinished(
-                outcome=outcome.outcome,
-                exit_code=outcome.exit_code,
-                error=outcome.error,
-                duration_ms=self.clock.elapsed_ms() - self._begun,
-            )
+        finished = RunFinished(
+            outcome=outcome.outcome,
+            exit_code=outcome.exit_code,
+            error=outcome.error,
+            duration_ms=self.clock.elapsed_ms() - self._begun,
         )
-        self._finished = True
+        self._pass(self.masker.event(finished), last=True)
         self._host.hook.treescribe_run_finished(run=self, outcome=outcome)
         self._forwarder.close()
         if self._workspace_lock is not None:
@@ -160,7 +160,10 @@ class Run:
     # -- events -----------------------------------------------------------------------------------------
 
     def emit(self, event: Event) -> None:
-        """Stamp `event`, mask it, and hand it to every observer, in order. Events after the last one are dropped."""
+        """Mask `event`, stamp it, and hand it to every observer, in order. Events after the last one are dropped."""
+        self._pass(self.masker.event(event))
+
+    def _pass(self, event: Event, *, last: bool = False) -> None:
         with self._lock:
             if self._finished:
                 return
@@ -169,7 +172,8 @@ class Run:
                 return
             if event.at == 0:
                 event = replace(event, at=self.clock.now_ms())
-            self._queue.append(self.masker.event(event))
+            self._queue.append(event)
+            self._finished = last
             if self._delivering:  # an observer emitted: its event comes after the one at hand
                 return
             self._delivering = True
@@ -187,6 +191,13 @@ class Run:
     def report(self, message: str, level: str = "warning", source: str = "treescribe") -> None:
         """Put a message about the run itself into its transcript."""
         self.emit(LogMessage(level=level, source=source, message=message))
+
+    def report_once(self, about: str, message: str) -> None:
+        """`report`, but only the first message about one thing."""
+        with self._lock:
+            if about not in self._reported:
+                self._reported.add(about)
+                self.report(message)
 
     # -- commands ---------------------------------------------------------------------------------------
 
@@ -241,7 +252,7 @@ class Run:
     def capture(self, command: int, stream: str) -> OutputCapture:
         """What takes the bytes of one stream of a command, until the command has finished."""
         capture = OutputCapture(
-            self.emit,
+            self._pass,
             command=command,
             stream=stream,
             masker=self.masker,
@@ -268,7 +279,7 @@ class Run:
 
     def _collect_variables(self) -> tuple[Variable, ...]:
         try:
-            self._spool = Spool()
+            self._spool = Spool(self.report)
         except OSError as error:
             self.report(f"no temporary folder for what processes below this run report: {error}")
             return ()
@@ -276,11 +287,12 @@ class Run:
             self._spool.follow(name, reader)
         self._spool.start()
         root = str(self.workspace.root)
-        own = (
+        own = [
             Variable(SPOOL_VARIABLE, str(self._spool.folder)),
             Variable(PARENT_VARIABLE, Parent(self.id, root).text()),
-            Variable(HELD_VARIABLE, root, os.pathsep),
-        )
+        ]
+        if self._workspace_lock is not None:  # a read-only run has not taken it, so one below has to
+            own.append(Variable(HELD_VARIABLE, root, os.pathsep))
         brought = self._host.hook.treescribe_command_environment(workspace=self.workspace, run=self)
         return (*own, *(variable for answer in reversed(brought) for variable in answer))
 

@@ -11,6 +11,8 @@ import os
 import shutil
 import tempfile
 import threading
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -24,14 +26,21 @@ class SpoolReader(Protocol):
     def record(self, source: str, record: dict[str, Any]) -> None:
         """Take one record; `source` is the name of the file it stood in."""
 
+    def caught_up(self) -> None:
+        """Everything that was written so far was handed over: what has no end by now is going on."""
+
     def settle(self) -> None:
         """A command has ended and everything written by then was handed over: what cannot come any more is missing."""
 
 
 class Spool:
-    """The reading side of a run's spool. Thread-safe; readers are called by one thread at a time."""
+    """The reading side of a run's spool. Thread-safe; readers are called by one thread at a time.
 
-    def __init__(self) -> None:
+    :param report: told, once, of a reader that raised; it is not called again.
+    """
+
+    def __init__(self, report: Callable[[str], None]) -> None:
+        self._report = report
         self.folder = Path(tempfile.mkdtemp(prefix="treescribe-"))
         self._readers: dict[str, SpoolReader] = {}
         self._offsets: dict[str, int] = {}
@@ -59,13 +68,15 @@ class Spool:
                 return
             for name in names:
                 self._read_file(name)
+            for name in tuple(self._readers):
+                self._call(name, lambda reader: reader.caught_up())
 
     def settle(self) -> None:
         """Read to the end, then tell the readers that a command has ended."""
         with self._lock:
             self.read()
-            for reader in tuple(self._readers.values()):
-                reader.settle()
+            for name in tuple(self._readers):
+                self._call(name, lambda reader: reader.settle())
 
     def close(self) -> None:
         """Stop reading and remove the folder."""
@@ -79,8 +90,8 @@ class Spool:
             self.read()
 
     def _read_file(self, name: str) -> None:
-        reader = self._readers.get(name.partition("-")[0])
-        if reader is None:
+        reader_name = name.partition("-")[0]
+        if reader_name not in self._readers:
             return
         try:
             with open(self.folder / name, "rb") as file:
@@ -93,7 +104,21 @@ class Spool:
         for line in data[:whole].splitlines():
             try:
                 record = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue  # a line torn by a process that died and another that went on
             if isinstance(record, dict):
-                reader.record(name, record)
+                self._call(reader_name, partial(_hand_over, name, record))
+
+    def _call(self, name: str, call: Callable[[SpoolReader], None]) -> None:
+        reader = self._readers.get(name)
+        if reader is None:
+            return
+        try:
+            call(reader)
+        except Exception as error:  # noqa: BLE001 - a reader that raises never stops the run or the other readers
+            del self._readers[name]
+            self._report(f"the spool's reader {name} failed: {type(error).__name__}: {error}")
+
+
+def _hand_over(source: str, record: dict[str, Any], reader: SpoolReader) -> None:
+    reader.record(source, record)

@@ -66,7 +66,7 @@ class Workspace(NamedTuple):
         start = _checked(os.fspath(directory))
         worktree = next((place for place in (start, *start.parents) if _is_worktree(place)), None)
         for place in (start, *start.parents):
-            if any((place / marker).exists() for marker in MARKERS):
+            if any(os.path.exists(place / marker) for marker in MARKERS):
                 return cls(place, worktree)
             if place == worktree:
                 return cls(place, worktree)
@@ -88,9 +88,13 @@ def _checked(directory: str) -> Path:
     if not os.path.isabs(directory):
         raise WorkspaceError(f"not an absolute path: {shown!r}.", "Every call names its workspace by an absolute path.")
     try:
-        if not os.path.isdir(directory):
-            problem = "not a directory" if os.path.lexists(directory) else "no such directory"
-            raise WorkspaceError(f"{problem}: {shown}")
+        os.stat(os.path.join(directory, "."))  # fails where nothing in it could be looked at, too
+    except FileNotFoundError as error:
+        problem = "a link to nothing" if os.path.islink(directory) else "no such directory"
+        raise WorkspaceError(f"{problem}: {shown}") from error
+    except NotADirectoryError as error:
+        problem = "not a directory" if os.path.lexists(directory) else "no such directory"
+        raise WorkspaceError(f"{problem}: {shown}") from error
     except OSError as error:
         raise WorkspaceError(f"cannot be read: {shown}: {error.strerror}") from error
     path = Path(directory)
@@ -99,10 +103,7 @@ def _checked(directory: str) -> Path:
 
 def _is_worktree(place: Path) -> bool:
     git = place / ".git"
-    try:
-        return git.is_file() or (git / "HEAD").exists()
-    except OSError:
-        return False
+    return os.path.isfile(git) or os.path.exists(git / "HEAD")
 
 
 def same_directory(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:

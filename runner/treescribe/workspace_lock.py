@@ -8,6 +8,7 @@ for its own ancestor behind a waiting exclusive holder.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from types import TracebackType
 from typing import Self
@@ -51,25 +52,27 @@ class WorkspaceLock:
         self._timeout = timeout
         self._waiting = waiting
         self._descriptor: int | None = None
+        self._begun = 0.0
 
     def acquire(self) -> None:
         if held_by_ancestor(self._workspace):
             return
         state = ensure_state(self._workspace)
+        self._begun = time.monotonic()
         gate = locks.open_lock_file(state / "lock.gate")
         try:
             self._wait(gate, shared=False)
             descriptor = locks.open_lock_file(state / "lock")
             try:
                 self._wait(descriptor, shared=self._shared)
+                os.ftruncate(descriptor, 0)
+                os.pwrite(descriptor, self._holder.encode(errors="replace"), 0)
             except BaseException:
                 locks.close_lock_file(descriptor)
                 raise
         finally:
             locks.close_lock_file(gate)
         self._descriptor = descriptor
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, self._holder.encode(errors="replace"), 0)
 
     def release(self) -> None:
         if self._descriptor is not None:
@@ -86,7 +89,8 @@ class WorkspaceLock:
         self.release()
 
     def _wait(self, descriptor: int, *, shared: bool) -> None:
-        taken = locks.wait_for_lock(descriptor, shared=shared, timeout=self._timeout, waiting=self._tell)
+        timeout = None if self._timeout is None else max(0.0, self._begun + self._timeout - time.monotonic())
+        taken = locks.wait_for_lock(descriptor, shared=shared, timeout=timeout, waiting=self._tell)
         if not taken:
             raise LockTimeout(
                 f"the lock of {self._workspace.root} was not free within {self._timeout:g} s: "

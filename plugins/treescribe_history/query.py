@@ -1,0 +1,32 @@
+"""Queries over what happened in a run: messages, traces, paths and names are searched, and nothing else."""
+
+from __future__ import annotations
+
+import re
+
+from treescribe.errors import InvalidInput
+
+from treescribe_history.results import Item
+
+
+def compile_query(query: str) -> re.Pattern[str]:
+    """Return the compiled regular expression.
+
+    :raises InvalidInput: where it is none, with the place marked by a caret.
+    """
+    try:
+        return re.compile(query)
+    except re.error as error:
+        line = query.splitlines()[error.lineno - 1] if error.lineno and query.splitlines() else query
+        marked = f"    {line}"
+        if error.colno is not None:
+            marked += f"\n    {' ' * (error.colno - 1)}^"
+        raise InvalidInput(f"the query is not a regular expression: {error.msg}", marked) from None
+    except (RecursionError, OverflowError) as error:
+        raise InvalidInput(f"the query is too large a regular expression: {error}", f"    {query[:80]}") from None
+
+
+def matches(item: Item, pattern: re.Pattern[str]) -> bool:
+    """Whether the pattern is found in the item's name, message, trace or path."""
+    texts = (item.name, item.message, item.trace, item.path)
+    return any(text is not None and pattern.search(text) for text in texts)

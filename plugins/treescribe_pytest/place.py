@@ -1,0 +1,45 @@
+"""Where a pytest session stands in its workspace: the project's name, and paths as the workspace spells them."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from treescribe.workspace import Workspace
+
+
+class Place(NamedTuple):
+    """A rootdir, seen from a workspace.
+
+    :ivar project: the rootdir relative to the workspace's root, empty where they are one. It never names where the
+        worktree stands, since tests of two worktrees are compared by it: a rootdir outside is named by its folder.
+    :ivar rootdir: absolute, spelt like the workspace's root where it is below that.
+    """
+
+    project: str
+    rootdir: str
+
+    @classmethod
+    def of(cls, rootdir: str, workspace: Workspace) -> Place:
+        """Return the place of `rootdir`, as pytest spells it, in `workspace`."""
+        root = os.fspath(workspace.root)
+        inside = _below(rootdir, root)
+        if inside is not None:
+            return cls(inside.replace(os.sep, "/"), os.path.join(root, inside) if inside else root)
+        if workspace.worktree is not None and _below(rootdir, os.fspath(workspace.worktree)) is not None:
+            between = os.path.relpath(os.path.realpath(rootdir), os.path.realpath(root))
+            return cls(between.replace(os.sep, "/"), os.path.normpath(os.path.join(root, between)))
+        return cls(os.path.basename(rootdir.rstrip("/\\")), rootdir)
+
+    def path(self, relative: str) -> str:
+        """The absolute path of what pytest names relative to its rootdir."""
+        return os.path.normpath(os.path.join(self.rootdir, relative)) if relative else ""
+
+
+def _below(path: str, root: str) -> str | None:
+    """`path` relative to `root`, empty where they are one directory; None where it lies elsewhere."""
+    path, root = os.path.realpath(path), os.path.realpath(root)
+    if path == root:
+        return ""
+    prefix = root if root.endswith(os.sep) else root + os.sep
+    return path[len(prefix) :] if path.startswith(prefix) else None

@@ -1,0 +1,133 @@
+"""One test, from the reports of its phases: status, duration, one line that says why, and the traceback."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pytest
+
+LONGEST_TRACE = 16 * 1024
+LONGEST_MESSAGE = 1000
+_SKIP_PREFIXES = ("Skipped: ", "unittest.case.SkipTest: ")
+
+
+class Verdict:
+    """What a test comes to, report by report.
+
+    A failed call is ``failed``. A failed setup or teardown is ``error``, and so is a report of no phase (the
+    crash of an xdist worker), unless the call has failed before. Skips and expected failures are ``skipped``, an
+    unexpected pass is ``passed`` (where it is strict, pytest itself reports a failure). These are the counts of
+    pytest's own JUnit XML, with one difference: there, a test that failed twice, in its call and its teardown,
+    is two.
+    """
+
+    __slots__ = ("decided", "line", "message", "path", "seconds", "status", "trace")
+
+    def __init__(self) -> None:
+        self.status = "passed"
+        self.message = ""
+        self.trace = ""
+        self.seconds = 0.0
+        self.path = ""
+        self.line = 0
+        self.decided = False
+
+    def add(self, report: pytest.TestReport) -> None:
+        """Take the next report of the test into account."""
+        is_subtest = hasattr(report, "context")
+        if not is_subtest:  # its time is part of the call's
+            self.seconds += getattr(report, "duration", 0.0)
+            path, line, _ = report.location
+            self.path, self.line = path, 0 if line is None else line + 1
+        if report.outcome == "failed":
+            self._fail(report)
+        elif not is_subtest and report.outcome == "skipped":
+            self._skip(report)
+        elif not is_subtest and report.when == "call":
+            self._pass(report)
+
+    def record(self) -> dict[str, Any]:
+        """What is written of it."""
+        record: dict[str, Any] = {
+            "status": self.status,
+            "duration_ms": round(self.seconds * 1000),
+            "path": self.path,
+            "line": self.line,
+        }
+        if self.message:
+            record["message"] = self.message
+        if self.trace:
+            record["trace"] = bounded(self.trace)
+        return record
+
+    def _fail(self, report: pytest.TestReport) -> None:
+        self.decided = True
+        text = report.longreprtext
+        if self.status == "failed":  # a second failure of one test: the teardown's, or that of another subtest
+            self.trace = f"{self.trace}\n\n{text}"
+            return
+        self.status = "failed" if report.when == "call" else "error"
+        message = message_of(report.longrepr, text)
+        self.message = f"error at teardown: {message}" if report.when == "teardown" else message
+        self.trace = f"{self.trace}\n\n{text}" if self.trace else text
+
+    def _skip(self, report: pytest.TestReport) -> None:
+        if self.decided:  # a skip in a teardown changes nothing
+            return
+        self.decided = True
+        self.status = "skipped"
+        expected = getattr(report, "wasxfail", None)
+        self.message = skip_reason(report.longrepr) if expected is None else _named("xfail", expected)
+
+    def _pass(self, report: pytest.TestReport) -> None:
+        self.decided = True
+        expected = getattr(report, "wasxfail", None)
+        if expected is not None and self.status == "passed":
+            self.message = _named("xpass", expected)
+
+
+def _named(name: str, reason: str) -> str:
+    reason = one_line(reason[len("reason: ") :] if reason.startswith("reason: ") else reason)
+    return f"{name}: {reason}" if reason else name
+
+
+def skip_reason(longrepr: object) -> str:
+    """Why a test or a file was skipped."""
+    reason = str(longrepr[2]) if isinstance(longrepr, tuple) and len(longrepr) == 3 else str(longrepr)
+    for prefix in _SKIP_PREFIXES:
+        if reason.startswith(prefix):
+            reason = reason[len(prefix) :]
+    return one_line(reason)
+
+
+def message_of(longrepr: object, text: str) -> str:
+    """The first line of what was raised; `text` is the whole report, for reports that do not name it."""
+    crash = getattr(longrepr, "reprcrash", None)
+    return one_line(crash.message) if crash is not None and crash.message else raised_in(text)
+
+
+def raised_in(text: str) -> str:
+    """The first line of the last exception of a rendered report (``E   …``); without one, its first line."""
+    found = ""
+    within = False
+    for line in text.splitlines():
+        if line.startswith("E  ") and not within:
+            found = line[1:]
+        within = line.startswith("E  ")
+    return one_line(found or text)
+
+
+def one_line(text: str) -> str:
+    """The first line of `text` that holds anything, bounded."""
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return line if len(line) <= LONGEST_MESSAGE else line[: LONGEST_MESSAGE - 1] + "…"
+
+
+def bounded(text: str) -> str:
+    """`text`, its middle left out where it is too long."""
+    over = len(text) - LONGEST_TRACE
+    if over <= 0:
+        return text
+    half = LONGEST_TRACE // 2
+    return f"{text[:half]}\n… {over} characters left out …\n{text[-half:]}"

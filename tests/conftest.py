@@ -1,0 +1,55 @@
+"""What every test stands on: surroundings of its own, and a git workspace where it asks for one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support import git
+
+from treescribe.workspace import Workspace
+
+
+@pytest.fixture(autouse=True)
+def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A home folder and a git configuration of the test's own; nothing of a run, or a pytest, around it."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in tuple(os.environ):
+            if name.startswith(("TREESCRIBE_", "INVOKE_", "GIT_")):
+                patch.delenv(name)
+            elif name.startswith("PYTEST_") and name != "PYTEST_CURRENT_TEST":  # which pytest itself keeps account of
+                patch.delenv(name)
+        patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
+        patch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+        patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+        settings = {
+            "user.name": "Ana",
+            "user.email": "ana@example.invalid",
+            "init.defaultBranch": "main",
+            "protocol.file.allow": "always",
+        }
+        patch.setenv("GIT_CONFIG_COUNT", str(len(settings)))
+        for index, (key, value) in enumerate(settings.items()):
+            patch.setenv(f"GIT_CONFIG_KEY_{index}", key)
+            patch.setenv(f"GIT_CONFIG_VALUE_{index}", value)
+        yield
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """The root of a git worktree with one commit and nothing in it that makes it a project."""
+    root = tmp_path / "repository"
+    root.mkdir()
+    git(root, "init", "-q")
+    (root / "README").write_text("hello\n")
+    git(root, "add", ".")
+    git(root, "commit", "-q", "-m", "Begin")
+    return root
+
+
+@pytest.fixture
+def workspace(repository: Path) -> Workspace:
+    """`repository` as a workspace."""
+    return Workspace.open(str(repository))
