@@ -32,7 +32,7 @@ def diff_runs(
     limit: Annotated[int, Parameter(_LIMIT)] = 50,
     offset: Annotated[int, Parameter(_OFFSET)] = 0,
 ) -> DiffResult:
-    """Compare two runs: tests, suites, compile units, diagnostics, tasks, commands. How long they took is not compared."""
+    """Compare two runs: tests, suites, compile units, diagnostics, tasks and commands, not how long they took."""
     pair = _pair(workspace, base, target, base_directory)
     return diff(pair.base, pair.target, limit=limit, offset=offset)
 

@@ -1,4 +1,4 @@
-"""What a comparison of two runs answers with: frozen models whose JSON leaves out what is empty.
+"""What a comparison of two runs answers with: frozen values whose JSON leaves out what is empty.
 
 Every entry speaks of ``before`` (the base) and ``after`` (the target). Paths are relative to each side's own
 worktree; messages and command lines are as the side they are shown for told them.
@@ -6,52 +6,56 @@ worktree; messages and command lines are as the side they are shown for told the
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 from treescribe.facts import Value, full_test_name
+from treescribe.result import Result
 
 Kind = Literal["changed", "added", "removed"]
 Names = tuple[str, ...]
 
 
-class Model(BaseModel):
-    """Base of the models here. None, empty texts and empty collections are not written; 0 and False are."""
+class Compact(Result):
+    """Base of what is written without its empty members: None, empty texts and collections. 0 and False are kept."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    __slots__ = ()
 
-    @model_serializer(mode="wrap")
-    def _without_empty(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return {name: value for name, value in handler(self).items() if value or value in (0, False)}
-
-    @property
-    def empty(self) -> bool:
-        """Whether nothing would be written."""
-        return not self.model_dump()
+    def model_dump(self, *, exclude_none: bool = False) -> dict[str, Any]:
+        """Return what is not empty as plain values, nested members alike."""
+        return asdict(self, dict_factory=_without_empty)  # type: ignore[call-overload, no-any-return]
 
 
-class Side(Model):
+def _without_empty(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    return {name: value for name, value in members if value or value in (0, False)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Side(Compact):
     """One of the two runs that were compared."""
 
     run: int
     workspace: str
 
 
-class Moved(Model):
+@dataclass(frozen=True, kw_only=True)
+class Moved(Compact):
     """A text that reads differently on the two sides."""
 
     before: str = ""
     after: str = ""
 
 
-class Listed(Model):
+@dataclass(frozen=True, kw_only=True)
+class Listed(Compact):
     """How a collection of names differs."""
 
     added: Names = ()
     removed: Names = ()
 
 
-class TestChange(Model):
+@dataclass(frozen=True, kw_only=True)
+class TestChange(Compact):
     """A test that came out differently, or (``changed`` left out) fails as it did before.
 
     ``message`` is what a failing test says, ``reason`` why a test did not run; ``previous`` is what the base had there.
@@ -75,7 +79,8 @@ class TestChange(Model):
         return full_test_name(self.project, self.suite, self.test)
 
 
-class TestChanges(Model):
+@dataclass(frozen=True, kw_only=True)
+class TestChanges(Compact):
     """Tests, by what became of them. ``still_failing`` has those that fail as before too, after the changed ones."""
 
     __test__ = False
@@ -90,7 +95,8 @@ class TestChanges(Model):
     removed: tuple[TestChange, ...] = ()
 
 
-class SuiteChange(Model):
+@dataclass(frozen=True, kw_only=True)
+class SuiteChange(Compact):
     """A suite whose outcome, or the message beside it, differs."""
 
     project: str = ""
@@ -101,7 +107,8 @@ class SuiteChange(Model):
     message: str = ""
 
 
-class CompileChange(Model):
+@dataclass(frozen=True, kw_only=True)
+class CompileChange(Compact):
     """A compile unit that both runs speak of, and what differs about it."""
 
     project: str
@@ -112,7 +119,8 @@ class CompileChange(Model):
     changed_dependencies: Listed | None = None
 
 
-class CompileUnit(Model):
+@dataclass(frozen=True, kw_only=True)
+class CompileUnit(Compact):
     """A compile unit that only one run speaks of."""
 
     project: str
@@ -121,7 +129,8 @@ class CompileUnit(Model):
     skipped_because: str = ""
 
 
-class CompileChanges(Model):
+@dataclass(frozen=True, kw_only=True)
+class CompileChanges(Compact):
     """Compile units."""
 
     changed: tuple[CompileChange, ...] = ()
@@ -129,7 +138,8 @@ class CompileChanges(Model):
     removed: tuple[CompileUnit, ...] = ()
 
 
-class DiagnosticEntry(Model):
+@dataclass(frozen=True, kw_only=True)
+class DiagnosticEntry(Compact):
     """A diagnostic that only one run has. Line and column are where that run saw it."""
 
     severity: str
@@ -142,7 +152,8 @@ class DiagnosticEntry(Model):
     project: str = ""
 
 
-class DiagnosticChanges(Model):
+@dataclass(frozen=True, kw_only=True)
+class DiagnosticChanges(Compact):
     """Diagnostics; ``not_checked`` counts those of units that the target did not compile, so that nobody knows."""
 
     new: tuple[DiagnosticEntry, ...] = ()
@@ -150,7 +161,8 @@ class DiagnosticChanges(Model):
     not_checked: int | None = None
 
 
-class TaskChange(Model):
+@dataclass(frozen=True, kw_only=True)
+class TaskChange(Compact):
     """A call of a task. ``arguments`` are ``name=value``."""
 
     name: str
@@ -160,7 +172,8 @@ class TaskChange(Model):
     after: str = ""
 
 
-class CommandEnd(Model):
+@dataclass(frozen=True, kw_only=True)
+class CommandEnd(Compact):
     """How a command ended."""
 
     status: str = ""
@@ -168,7 +181,8 @@ class CommandEnd(Model):
     signal: int | None = None
 
 
-class CommandChange(Model):
+@dataclass(frozen=True, kw_only=True)
+class CommandChange(Compact):
     """A command, by its line."""
 
     line: str
@@ -177,7 +191,8 @@ class CommandChange(Model):
     after: CommandEnd | None = None
 
 
-class OtherChange(Model):
+@dataclass(frozen=True, kw_only=True)
+class OtherChange(Compact):
     """A fact of another kind: an issue, an engine's operation, a patch, or a third party's.
 
     Of a changed fact only what differs is given; of lists in it only what the other side lacks.
@@ -186,11 +201,12 @@ class OtherChange(Model):
     kind: str
     key: Names
     change: Kind
-    before: dict[str, Value] = {}
-    after: dict[str, Value] = {}
+    before: dict[str, Value] = field(default_factory=dict)
+    after: dict[str, Value] = field(default_factory=dict)
 
 
-class DiffResult(Model):
+@dataclass(frozen=True, kw_only=True)
+class DiffResult(Compact):
     """What differs between two runs.
 
     ``identical``: every fact of both sides is equal, as often as it occurred. Tests that fail as before are listed
@@ -212,7 +228,7 @@ class DiffResult(Model):
     tasks: tuple[TaskChange, ...] = ()
     commands: tuple[CommandChange, ...] = ()
     other: tuple[OtherChange, ...] = ()
-    same: dict[str, int] = {}
-    not_compared: dict[str, int] = {}
-    left_out: dict[str, int] = {}
-    more: Annotated[str, Field(description="how to see what was left out")] = ""
+    same: dict[str, int] = field(default_factory=dict)
+    not_compared: dict[str, int] = field(default_factory=dict)
+    left_out: dict[str, int] = field(default_factory=dict)
+    more: str = ""

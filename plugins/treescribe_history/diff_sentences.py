@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from treescribe.events import RunFinished, RunOutcome
 from treescribe.terminal import count
 
 from treescribe_history.diff_entries import Pages
-from treescribe_history.diff_models import DiagnosticEntry, DiffResult, Model, Names, TestChange
+from treescribe_history.diff_models import Compact, DiagnosticEntry, DiffResult, Names, TestChange
 
 if TYPE_CHECKING:
     from treescribe_history.transcript import Transcript
@@ -94,7 +95,8 @@ NAMED = 3
 """How many tests the line at the end of a run names."""
 
 
-class Changes(Model):
+@dataclass(frozen=True, kw_only=True)
+class Changes(Compact):
     """What a run changed since an earlier one, in as few words as an answer to the run has room for."""
 
     since: int

@@ -41,7 +41,7 @@ class Fingerprint:
         self._sum = (self._sum + int.from_bytes(blake2b(text, digest_size=_BYTES).digest(), "big")) % _MODULUS
 
     def text(self) -> str:
-        """The fingerprint of what was added so far; empty, which equals none, where an event's fact could not be had."""
+        """The fingerprint of what was added; empty, which equals none, where an event's fact could not be had."""
         if self._begun != self._added:
             return ""
         return f"{self._sum:0{2 * _BYTES}x}"

@@ -85,9 +85,10 @@ class Listing:
         """Runs of the same backend and targets before the one at a position, that do not go on."""
         for stored in self.runs[position + 1 :]:
             other = self._digest(stored)
-            if isinstance(other, Digest) and other.outcome != RUNNING:
-                if (other.backend, other.targets) == (digest.backend, digest.targets):
-                    yield other
+            if isinstance(other, TreescribeError) or other.outcome == RUNNING:
+                continue
+            if (other.backend, other.targets) == (digest.backend, digest.targets):
+                yield other
 
 
 def list_store(store: Store, limit: int, offset: int) -> RunsResult:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import textwrap
 
 from treescribe.terminal import Style, columns, duration, relative_time
@@ -24,7 +25,7 @@ def runs(result: RunsResult, style: Style) -> str:
         return f"No runs are kept in {result.workspace}. Record one: treescribe TASK, or: treescribe exec -- COMMAND"
     number = max((len(str(row.run)) for row in result.runs), default=0)
     tests = max((len(_number(row)) for row in result.runs), default=0)
-    cells = [("#".rjust(number), "when", "targets", "result", "since the run before")]
+    cells: list[tuple[str, ...]] = [("#".rjust(number), "when", "targets", "result", "since the run before")]
     cells += [_cells(row, style, number, tests) for row in result.runs]
     header, *lines = columns(cells, gap="    ")
     painted = [_painted(line, row, style) for line, row in zip(lines, result.runs, strict=True)]
@@ -169,16 +170,10 @@ def _below_items(result: ShowResult) -> str:
             "Nothing matches the query." if result.query else "Nothing happened yet." if not result.ok else "Nothing."
         )
     if end < result.total:
-        query = f" --query {_quoted(result.query)}" if result.query else ""
+        query = f" --query {shlex.quote(result.query)}" if result.query else ""
         more = f"treescribe history.show {result.run}{query} --offset {end}"
         return f"{end:,} of {result.total:,} · more: {more}"
     return f"{result.total:,} of {result.total:,}"
-
-
-def _quoted(text: str) -> str:
-    import shlex
-
-    return shlex.quote(text)
 
 
 # ---- history.summary, history.pin, history.unpin --------------------------------------------------------
@@ -187,9 +182,8 @@ def _quoted(text: str) -> str:
 def summary(result: RunSummary, style: Style) -> str:
     """A run's summary: one sentence, then the failing tests."""
     number = f"#{result.run} " if result.run is not None else ""
-    lines = [
-        f"{style.paint(number + result.outcome, _ROLES.get(result.outcome, ''))}{result.summary.removeprefix(result.outcome)}"
-    ]
+    outcome = style.paint(number + result.outcome, _ROLES.get(result.outcome, "strong"))
+    lines = [f"{outcome}{result.summary.removeprefix(result.outcome)}"]
     for failure in result.failures or ():
         lines.append(f"  {failure.status}  {failure.test}")
         lines += [f"          {failure.message}"] if failure.message else []

@@ -1,4 +1,4 @@
-"""References to runs: a number, ``latest``, ``previous``, or a pinned name; and what to say of runs that cannot be had."""
+"""References to runs: a number, latest, previous, or a pinned name; and what to say of runs that cannot be had."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from treescribe.events import (
@@ -18,7 +19,7 @@ from treescribe.events import (
 from treescribe.facts import Fact, compared, full_test_name, root_pattern, told
 from treescribe.terminal import duration
 
-from treescribe_history.diff_models import Model, Names, Side
+from treescribe_history.diff_models import Compact, Names, Side
 from treescribe_history.diff_sentences import notes_on
 
 if TYPE_CHECKING:
@@ -30,14 +31,16 @@ SLOWEST = 5
 """How many of each kind are listed as the slowest of the target."""
 
 
-class Threshold(Model):
+@dataclass(frozen=True, kw_only=True)
+class Threshold(Compact):
     """What counts as a change: at least both of these."""
 
     ms: int = AT_LEAST_MS
     percent_of_base: int = AT_LEAST_PERCENT
 
 
-class TimingChange(Model):
+@dataclass(frozen=True, kw_only=True)
+class TimingChange(Compact):
     """Something that took noticeably longer or shorter. Of what ran several times (`times`) the sums are compared."""
 
     kind: str
@@ -48,7 +51,8 @@ class TimingChange(Model):
     times: int | None = None
 
 
-class Slow(Model):
+@dataclass(frozen=True, kw_only=True)
+class Slow(Compact):
     """Something of the target, and how long it took, all `times` together."""
 
     kind: str
@@ -57,7 +61,8 @@ class Slow(Model):
     times: int | None = None
 
 
-class TimingResult(Model):
+@dataclass(frozen=True, kw_only=True)
+class TimingResult(Compact):
     """How the durations of two runs differ.
 
     ``slower`` and ``faster`` reach the threshold, biggest change first. ``suppressed``: how many do not.
@@ -79,7 +84,7 @@ class TimingResult(Model):
     only_in_base: int = 0
     only_in_target: int = 0
     slowest_in_target: tuple[Slow, ...] = ()
-    left_out: dict[str, int] = {}
+    left_out: dict[str, int] = field(default_factory=dict)
 
 
 Key = tuple[str, tuple[str, ...]]
@@ -231,7 +236,7 @@ def _change(pair: Compared, run: Transcript) -> TimingChange:
 
 def _slowest(spent: dict[Key, Spent], run: Transcript) -> Iterator[Slow]:
     """The slowest few of each kind, slowest first: all kinds as one, a task would hide the tests that it ran."""
-    taken: dict[str, int] = {}
+    taken: dict[str, int] = field(default_factory=dict)
     for key in sorted(spent, key=lambda key: (-spent[key].ms, key)):
         kind, one = key[0], spent[key]
         taken[kind] = taken.get(kind, 0) + 1

@@ -156,7 +156,7 @@ def _parse_events(data: bytes, codec: Codec) -> tuple[list[Event], tuple[str, ..
     if len(numbers) < len(lines):
         lines = [lines[number - 2] for number in numbers]
     events, damages = codec.from_lines(lines)
-    return events, tuple(f"line {numbers[damage.index]}: {damage.problem}" for damage in damages)
+    return events, tuple(f"line {numbers[damage.position]}: {damage.problem}" for damage in damages)
 
 
 def _is_locked(descriptor: int) -> bool:

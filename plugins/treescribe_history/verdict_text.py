@@ -28,7 +28,7 @@ def counts(tests: Mapping[str, int]) -> str:
 
 
 def reason(verdict: Verdict) -> str:
-    """Why a run did not pass, where no failing test says so: a suite, a compile unit, a command, or the error itself."""
+    """Why a run did not pass, where no failing test says so: a suite, a compile unit, a command, or the error."""
     if verdict.ok or verdict.failures:
         return ""
     if verdict.suites:

@@ -22,9 +22,9 @@ class InvalidEvent(TreescribeError):
 
 
 class Damage(NamedTuple):
-    """A line that could not be read: its index among the lines, and why."""
+    """A line that could not be read: its position among the lines, from 0, and why."""
 
-    index: int
+    position: int
     problem: str
 
 

@@ -55,7 +55,7 @@ def test_discounted():
 """,
     "conftest.py": "",
 }
-_RIGHT, _WRONG = "return sum(prices)", "return sum(prices) - 1"
+_RIGHT, _WRONG = "price - price * percent // 100", "price - percent"
 
 
 def main(words: list[str]) -> int:
@@ -90,9 +90,9 @@ class _Session:
     def play(self) -> int:
         self._make_project()
         codes = [self._run("test"), self._run("history.list")]
-        self._edit("a test breaks", _RIGHT, _WRONG)
+        self._edit("that breaks a test", _RIGHT, _WRONG)
         codes += [self._run("test"), self._run("history.diff", "1", "2")]
-        self._edit("mended", _WRONG, _RIGHT)
+        self._edit("that mends it", _WRONG, _RIGHT)
         codes += [self._run("test"), self._run("history.diff", "1", "3"), self._run("history.timing", "1", "3")]
         return 0 if codes == [0, 0, 1, 0, 0, 0, 0] else 1
 

@@ -85,11 +85,12 @@ class Operation:
 
     def result_model(self) -> type[BaseModel]:
         """The pydantic model that the function returns; of a `Result`, a model that validates it."""
-        from pydantic import BaseModel, RootModel
+        from pydantic import BaseModel, RootModel, create_model
 
-        returned = get_type_hints(self.load())["return"]
-        model: type[BaseModel] = returned if issubclass(returned, BaseModel) else RootModel[returned]
-        return model
+        returned: type[Any] = get_type_hints(self.load())["return"]
+        if issubclass(returned, BaseModel):
+            return returned
+        return create_model(returned.__name__, __base__=RootModel[Any], root=(returned, ...))
 
     def text(self, result: BaseModel, style: Style) -> str:
         """`result` as people read it, without a final newline."""

@@ -24,7 +24,7 @@ _SCALARS: dict[Any, CoreSchema] = {
 
 
 class Validator:
-    """Makes instances of one dataclass from JSON objects. Unknown members are ignored; text is never taken for a number.
+    """Makes instances of one dataclass from JSON objects. Unknown members are ignored; text is never a number.
 
     The methods raise pydantic's ``ValidationError``, a ValueError; `first_problem` tells what it says in a few words.
     """
@@ -91,7 +91,9 @@ def _of_type(annotation: Any) -> CoreSchema | None:
     if len(known) < len(parts) or not known:
         return None
     if origin in (Union, types.UnionType):
-        return core_schema.union_schema(list(known))
+        others = [part for part, argument in zip(known, arguments, strict=True) if argument is not type(None)]
+        one = others[0] if len(others) == 1 else core_schema.union_schema(list(others))
+        return core_schema.nullable_schema(one) if len(others) < len(known) else one
     if origin is tuple:
         return core_schema.tuple_schema(known, variadic_item_index=0 if Ellipsis in arguments else None)
     if origin is list:
