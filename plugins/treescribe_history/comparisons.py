@@ -10,8 +10,7 @@ from treescribe.workspace import Workspace
 
 from treescribe_history.diff import diff
 from treescribe_history.diff_models import DiffResult
-from treescribe_history.operations import RunReference
-from treescribe_history.resolve import LATEST, PREVIOUS, ended_transcript, latest_ended, previous, resolve
+from treescribe_history.resolve import LATEST, PREVIOUS, RunReference, ended_transcript, latest_ended, previous, resolve
 from treescribe_history.store import Store
 from treescribe_history.timing import TimingResult, timing
 from treescribe_history.transcript import Transcript

@@ -77,7 +77,7 @@ def in_common(base: FactSet, target: FactSet, facts: Iterable[Fact]) -> Iterator
     """Yield those of `facts` that both sides have, as often as both have them, as changes that change nothing."""
     for fact in facts:
         times = min(base.counts[fact.kind][fact], target.counts.get(fact.kind, {}).get(fact, 0))
-        for told in target.told(fact)[:times]:
+        for told in target.told(fact)[:times] if times else ():
             same = Occurrence(fact, told)
             yield Change(same, same)
 

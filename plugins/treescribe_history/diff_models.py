@@ -17,7 +17,10 @@ Names = tuple[str, ...]
 
 
 class Compact(Result):
-    """Base of what is written without its empty members: None, empty texts and collections. 0 and False are kept."""
+    """Base of what is written without its empty members: None, empty texts and collections. 0 and False are kept.
+
+    A member that can be empty has a default, so that what is written is valid by the schema.
+    """
 
     __slots__ = ()
 
@@ -64,8 +67,8 @@ class TestChange(Compact):
     __test__ = False
 
     project: str = ""
-    suite: str
-    test: str
+    suite: str = ""
+    test: str = ""
     before: str = ""
     after: str = ""
     message: str = ""
@@ -100,7 +103,7 @@ class SuiteChange(Compact):
     """A suite whose outcome, or the message beside it, differs."""
 
     project: str = ""
-    suite: str
+    suite: str = ""
     change: Kind
     before: str = ""
     after: str = ""
@@ -111,7 +114,7 @@ class SuiteChange(Compact):
 class CompileChange(Compact):
     """A compile unit that both runs speak of, and what differs about it."""
 
-    project: str
+    project: str = ""
     reason: Moved | None = None
     status: Moved | None = None
     skipped_because: Moved | None = None
@@ -123,7 +126,7 @@ class CompileChange(Compact):
 class CompileUnit(Compact):
     """A compile unit that only one run speaks of."""
 
-    project: str
+    project: str = ""
     reason: str = ""
     status: str = ""
     skipped_because: str = ""
@@ -142,11 +145,11 @@ class CompileChanges(Compact):
 class DiagnosticEntry(Compact):
     """A diagnostic that only one run has. Line and column are where that run saw it."""
 
-    severity: str
+    severity: str = ""
     path: str = ""
     line: int | None = None
     column: int | None = None
-    message: str
+    message: str = ""
     code: str = ""
     tool: str = ""
     project: str = ""
@@ -165,7 +168,7 @@ class DiagnosticChanges(Compact):
 class TaskChange(Compact):
     """A call of a task. ``arguments`` are ``name=value``."""
 
-    name: str
+    name: str = ""
     arguments: Names = ()
     change: Kind
     before: str = ""
@@ -185,7 +188,7 @@ class CommandEnd(Compact):
 class CommandChange(Compact):
     """A command, by its line."""
 
-    line: str
+    line: str = ""
     change: Kind
     before: CommandEnd | None = None
     after: CommandEnd | None = None
@@ -198,8 +201,8 @@ class OtherChange(Compact):
     Of a changed fact only what differs is given; of lists in it only what the other side lacks.
     """
 
-    kind: str
-    key: Names
+    kind: str = ""
+    key: Names = ()
     change: Kind
     before: dict[str, Value] = field(default_factory=dict)
     after: dict[str, Value] = field(default_factory=dict)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any, cast
 
 from treescribe.events import (
@@ -23,9 +24,30 @@ from treescribe.events import (
 from treescribe.facts import full_test_name
 from treescribe.reduce import compile_fails, suite_fails, test_fails
 
-from treescribe_history.results import Item
-
 _ORDER = ("test", "suite", "diagnostic", "compile", "command", "task", "operation", "issue", "patch", "log")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Item:
+    """One thing that happened in a run.
+
+    :ivar kind: test, suite, compile, diagnostic, command, task, and so on; a third party's fact has its own.
+    :ivar status: as the event says it; running or unfinished for what has not ended.
+    :ivar details: further values, as text.
+    """
+
+    kind: str
+    name: str
+    status: str
+    failing: bool = False
+    message: str | None = None
+    trace: str | None = None
+    project: str | None = None
+    path: str | None = None
+    line: int | None = None
+    column: int | None = None
+    duration_ms: int | None = None
+    details: dict[str, str] | None = None
 
 
 def items_of(events: Iterable[Event], unended: str) -> list[Item]:

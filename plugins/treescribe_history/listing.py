@@ -3,21 +3,74 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Annotated
 
 from treescribe.codec import Codec
 from treescribe.errors import TreescribeError
 from treescribe.events import RunOutcome
 from treescribe.host import host
+from treescribe.operation import Parameter
+from treescribe.result import Result
+from treescribe.workspace import Workspace
 
 from treescribe_history.comparing import compare_with_previous
 from treescribe_history.digest import RUNNING, Digest, load_digest
 from treescribe_history.ids import last_id
 from treescribe_history.pins import names_of, read_pins
-from treescribe_history.results import RunRow, RunsResult, iso
+from treescribe_history.resolve import LIMIT_HELP, OFFSET_HELP, check_page
 from treescribe_history.store import Store, StoredRun
-from treescribe_history.verdict_text import counts
+from treescribe_history.verdict_text import counts, iso
 
 UNREADABLE = "unreadable"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRow:
+    """One run in a list.
+
+    :ivar outcome: a run's outcome; running while it goes on; unreadable where its file is damaged.
+    :ivar summary: the counts of its tests, or what is wrong with its file.
+    :ivar changes: what differs from run `since`, the last one before of the same backend and targets.
+    :ivar pinned: its names.
+    """
+
+    run: int
+    started_at: int | None = None
+    started: str | None = None
+    backend: str = ""
+    targets: tuple[str, ...] = ()
+    client: str = ""
+    outcome: str
+    summary: str = ""
+    tests: dict[str, int] = field(default_factory=dict)
+    failing: int = 0
+    duration_ms: int | None = None
+    since: int | None = None
+    changes: str | None = None
+    pinned: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunsResult(Result):
+    """A page of the runs of a workspace, the newest first. ``total`` are kept, of ``recorded`` ever begun."""
+
+    workspace: str
+    runs: tuple[RunRow, ...]
+    total: int
+    recorded: int
+    offset: int
+    limit: int
+
+
+def list_runs(
+    workspace: Workspace,
+    limit: Annotated[int, Parameter(LIMIT_HELP)] = 32,
+    offset: Annotated[int, Parameter(OFFSET_HELP)] = 0,
+) -> RunsResult:
+    """List the runs of this workspace, the newest first, with what differs from the run before of the same targets."""
+    check_page(limit, offset)
+    return list_store(Store(workspace), limit, offset)
 
 
 class Listing:

@@ -12,39 +12,35 @@ if TYPE_CHECKING:
     from treescribe.events import Event
     from treescribe.run import Run
 
-_OPERATIONS = "treescribe_history.operations"
-_COMPARISONS = "treescribe_history.comparisons"
-_RENDER = "treescribe_history.render"
-_DIFF = "treescribe_history.diff"
-_TIMING_TEXT = "treescribe_history.timing_text"
-_DIFF_TEXT = "treescribe_history.diff_text"
-
 
 @hookimpl
 def treescribe_operations() -> Sequence[Operation]:
     """What can be asked of the history, and the pins."""
     return (
-        Operation("history.list", f"{_OPERATIONS}:list_runs", f"{_RENDER}:runs", "List the runs of this workspace."),
-        Operation("history.show", f"{_OPERATIONS}:show", f"{_RENDER}:shown", "Show what happened in a run."),
-        Operation(
+        _operation("history.list", "listing:list_runs", "listing_text:render", "List the runs of this workspace."),
+        _operation("history.show", "showing:show", "showing_text:render", "Show what happened in a run."),
+        _operation(
             "history.diff",
-            f"{_COMPARISONS}:diff_runs",
-            f"{_DIFF_TEXT}:render_diff",
+            "comparisons:diff_runs",
+            "diff_text:render_diff",
             "Compare two runs: what differs, never how long it took.",
-            exit_code=f"{_DIFF}:exit_code",
+            exit_code="diff:exit_code",
         ),
-        Operation(
-            "history.timing",
-            f"{_COMPARISONS}:time_runs",
-            f"{_TIMING_TEXT}:render_timing",
-            "Compare how long two runs took.",
+        _operation(
+            "history.timing", "comparisons:time_runs", "timing_text:render_timing", "Compare how long two runs took."
         ),
-        Operation(
-            "history.summary", f"{_OPERATIONS}:summarise", f"{_RENDER}:summary", "Tell what a run came to, in short."
-        ),
-        Operation("history.pin", f"{_OPERATIONS}:pin_run", f"{_RENDER}:pinned", "Keep a run for good, under a name."),
-        Operation("history.unpin", f"{_OPERATIONS}:unpin_run", f"{_RENDER}:pinned", "Take a run's name away."),
+        _operation("history.summary", "summary:summarise", "summary:render", "Tell what a run came to, in short."),
+        _operation("history.pin", "pinning:pin_run", "pinning:render", "Keep a run for good, under a name."),
+        _operation("history.unpin", "pinning:unpin_run", "pinning:render", "Take a run's name away."),
     )
+
+
+def _operation(name: str, function: str, render: str, text: str, exit_code: str = "") -> Operation:
+    """An operation whose functions are named by their modules of this plugin."""
+    function, render, exit_code = (
+        f"treescribe_history.{part}" if part else "" for part in (function, render, exit_code)
+    )
+    return Operation(name, function, render, text, exit_code=exit_code)
 
 
 @hookimpl(tryfirst=True)

@@ -6,7 +6,7 @@ import re
 
 from treescribe.errors import InvalidInput
 
-from treescribe_history.results import Item
+from treescribe_history.items import Item
 
 
 def compile_query(query: str) -> re.Pattern[str]:

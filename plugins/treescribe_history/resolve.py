@@ -19,8 +19,15 @@ if TYPE_CHECKING:
 LATEST = "latest"
 PREVIOUS = "previous"
 
+RunReference = str | int
+"""How a run is referred to: see `resolve`."""
 
-def resolve(store: Store, reference: str | int, *, before: Header | None = None) -> StoredRun:
+RUN_HELP = "the run: its number, latest, previous, or a pinned name"
+LIMIT_HELP = "how many are listed at most"
+OFFSET_HELP = "how many are passed over first"
+
+
+def resolve(store: Store, reference: RunReference, *, before: Header | None = None) -> StoredRun:
     """Return the run that `reference` names. It may be live: see `ended_transcript`.
 
     :param before: the target that ``previous`` is the predecessor of.

@@ -2,24 +2,87 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
 
 from treescribe.errors import TreescribeError
 from treescribe.events import Event
+from treescribe.host import host
+from treescribe.operation import Parameter
 from treescribe.reduce import reduce
+from treescribe.result import Result
+from treescribe.workspace import Workspace
 
+from treescribe_history.diagnostics import Diagnostics, diagnostics_of
 from treescribe_history.digest import RUNNING
-from treescribe_history.items import items_of
+from treescribe_history.items import Item, items_of
 from treescribe_history.pins import names_of, read_pins
 from treescribe_history.query import compile_query, matches
-from treescribe_history.results import Item, Names, ShowResult, iso
+from treescribe_history.resolve import LIMIT_HELP, OFFSET_HELP, RUN_HELP, RunReference, check_page, resolve
 from treescribe_history.store import Store
-from treescribe_history.summary import diagnostics
 from treescribe_history.transcript import LIVE, Transcript
-from treescribe_history.verdict_text import counts, reason
+from treescribe_history.verdict_text import counts, iso, reason
 
 LONGEST_TRACE = 2000
 """How much of a trace's end is shown where nothing was asked for by name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShowResult(Result):
+    """A run, and a page of what happened in it, failing things first.
+
+    :ivar state: finished, live or interrupted.
+    :ivar reason: why it did not pass, where no failing test says so.
+    :ivar problems: lines of its file that could not be read.
+    :ivar total: how many items there are, of which ``items`` are those from ``offset`` on.
+    """
+
+    summary: str
+    ok: bool
+    run: int
+    workspace: str
+    state: str
+    outcome: str
+    reason: str | None = None
+    exit_code: int | None = None
+    backend: str
+    variant: str | None = None
+    mode: str
+    targets: tuple[str, ...]
+    client: str
+    started_at: int
+    started: str
+    parent: dict[str, Any] | None = None
+    pinned: tuple[str, ...] | None = None
+    duration_ms: int
+    tests: dict[str, int]
+    diagnostics: Diagnostics | None = None
+    problems: tuple[str, ...] | None = None
+    unknown_events: int | None = None
+    query: str | None = None
+    projects: tuple[str, ...] | None = None
+    items: tuple[Item, ...]
+    total: int
+    offset: int
+    limit: int
+
+
+def show(
+    workspace: Workspace,
+    run: Annotated[RunReference, Parameter(RUN_HELP, positional=True)] = "latest",
+    project: Annotated[str, Parameter("only what belongs to this project")] = "",
+    query: Annotated[str, Parameter("a regular expression, searched in messages, traces, paths and names")] = "",
+    limit: Annotated[int, Parameter(LIMIT_HELP)] = 50,
+    offset: Annotated[int, Parameter(OFFSET_HELP)] = 0,
+) -> ShowResult:
+    """Show what happened in a run: its verdict, then tests, suites, diagnostics, commands and tasks, failing first.
+
+    Works on runs that are still going on, and on those whose process died.
+    """
+    check_page(limit, offset)
+    store = Store(workspace)
+    transcript = store.read(resolve(store, run), host().codec())
+    return show_transcript(store, transcript, project=project, query=query, limit=limit, offset=offset)
 
 
 def show_transcript(
@@ -54,7 +117,7 @@ def show_transcript(
         pinned=_names(store, header.run),
         duration_ms=verdict.duration_ms if verdict.outcome else _so_far(events, header.started_at),
         tests=verdict.tests,
-        diagnostics=diagnostics(verdict, header.workspace),
+        diagnostics=diagnostics_of(verdict, header.workspace),
         problems=transcript.problems or None,
         unknown_events=verdict.unknown_events or None,
         query=query or None,
@@ -70,14 +133,14 @@ def _so_far(events: tuple[Event, ...], started_at: int) -> int:
     return max(0, max((event.at for event in events), default=started_at) - started_at)
 
 
-def _names(store: Store, number: int) -> Names | None:
+def _names(store: Store, number: int) -> tuple[str, ...] | None:
     try:
         return names_of(read_pins(store), number) or None
     except TreescribeError:
         return None
 
 
-def _projects(items: list[Item]) -> Names:
+def _projects(items: list[Item]) -> tuple[str, ...]:
     return tuple(sorted({item.project for item in items if item.project}))
 
 

@@ -2,19 +2,101 @@
 
 from __future__ import annotations
 
-from treescribe.events import Diagnostic, TestFinished
+from dataclasses import dataclass
+from typing import Annotated
+
+from treescribe.events import TestFinished
 from treescribe.facts import full_test_name
+from treescribe.host import host
+from treescribe.operation import Parameter
 from treescribe.reduce import Verdict, reduce
+from treescribe.result import Result
+from treescribe.terminal import Style
+from treescribe.workspace import Workspace
 
 from treescribe_history.comparing import Comparison, compare_with_previous
+from treescribe_history.diagnostics import Diagnostics, diagnostics_of
 from treescribe_history.digest import RUNNING
-from treescribe_history.results import Changes, Diagnostics, Failure, RunSummary
+from treescribe_history.resolve import RUN_HELP, RunReference, resolve
 from treescribe_history.store import Store
 from treescribe_history.transcript import Header, Transcript
-from treescribe_history.verdict_text import counts, reason
+from treescribe_history.verdict_text import OUTCOME_ROLES, counts, one_line, reason
 
 NAMED_FAILURES = 10
-LONGEST_MESSAGE = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """A failing test."""
+
+    test: str
+    status: str
+    message: str | None = None
+    project: str | None = None
+    suite: str | None = None
+    name: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Changes:
+    """What differs from run ``since``; at most ten of each are named."""
+
+    since: int
+    summary: str
+    identical: bool
+    newly_failing: tuple[str, ...] | None = None
+    fixed: tuple[str, ...] | None = None
+    new_diagnostics: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSummary(Result):
+    """What a run came to, short enough for every answer.
+
+    :ivar run: its number; None where it was not recorded.
+    :ivar failures: the first failing tests, of as many as ``tests`` counts.
+    :ivar previous: the run that it is compared with: the last one before of the same backend and targets.
+    :ivar not_compared: why there are no ``changes`` although there is a previous run.
+    """
+
+    summary: str
+    ok: bool
+    run: int | None
+    workspace: str
+    targets: tuple[str, ...]
+    outcome: str
+    reason: str | None = None
+    exit_code: int | None = None
+    duration_ms: int
+    tests: dict[str, int]
+    failures: tuple[Failure, ...] | None = None
+    diagnostics: Diagnostics | None = None
+    previous: int | None = None
+    changes: Changes | None = None
+    not_compared: str | None = None
+
+
+def summarise(
+    workspace: Workspace,
+    run: Annotated[RunReference, Parameter(RUN_HELP, positional=True)] = "latest",
+) -> RunSummary:
+    """Tell what a run came to: verdict, counts, failing tests by name, and the difference from the run before."""
+    store = Store(workspace)
+    return summarise_transcript(store, store.read(resolve(store, run), host().codec()))
+
+
+def render(result: RunSummary, style: Style) -> str:
+    """A run's summary: one sentence, then the failing tests."""
+    number = f"#{result.run} " if result.run is not None else ""
+    outcome = style.paint(number + result.outcome, OUTCOME_ROLES.get(result.outcome, "strong"))
+    lines = [f"{outcome}{result.summary.removeprefix(result.outcome)}"]
+    for failure in result.failures or ():
+        lines.append(f"  {failure.status}  {failure.test}")
+        lines += [f"          {failure.message}"] if failure.message else []
+    lines += [f"  {line}" for line in (result.diagnostics.top if result.diagnostics else ())]
+    if result.run is not None:
+        lines.append(f"treescribe history.show {result.run}")
+    return "\n".join(lines)
 
 
 def summarise_transcript(store: Store, transcript: Transcript) -> RunSummary:
@@ -38,28 +120,11 @@ def build_summary(header: Header, verdict: Verdict, comparison: Comparison) -> R
         duration_ms=verdict.duration_ms,
         tests=verdict.tests,
         failures=tuple(_failure(test) for test in verdict.failures[:NAMED_FAILURES]) or None,
-        diagnostics=diagnostics(verdict, header.workspace),
+        diagnostics=diagnostics_of(verdict, header.workspace),
         previous=comparison.since,
         changes=_changes(comparison),
         not_compared=comparison.problem or None,
     )
-
-
-def diagnostics(verdict: Verdict, root: str) -> Diagnostics | None:
-    """The diagnostics of a run; None where there are none."""
-    if not (verdict.errors or verdict.warnings):
-        return None
-    top = tuple(diagnostic_line(diagnostic, root) for diagnostic in verdict.top)
-    return Diagnostics(errors=verdict.errors, warnings=verdict.warnings, top=top)
-
-
-def diagnostic_line(diagnostic: Diagnostic, root: str) -> str:
-    """``path:line:column code message``, as far as they are known; the path as seen from the worktree's root."""
-    path = diagnostic.path.removeprefix(root.rstrip("/") + "/")
-    place = (
-        ":".join([path, *(str(number) for number in (diagnostic.line, diagnostic.column) if number)]) if path else ""
-    )
-    return " ".join(part for part in (place, diagnostic.code, _one_line(diagnostic.message)) if part)
 
 
 def _sentence(verdict: Verdict, comparison: Comparison) -> str:
@@ -76,7 +141,7 @@ def _failure(test: TestFinished) -> Failure:
     return Failure(
         test=full_test_name(test.project, test.suite, test.test),
         status=str(test.status),
-        message=_one_line(test.message) or None,
+        message=one_line(test.message) or None,
         project=test.project or None,
         suite=test.suite or None,
         name=test.test,
@@ -100,8 +165,3 @@ def _changes(comparison: Comparison) -> Changes | None:
         fixed=named.fixed or None,
         new_diagnostics=new or None,
     )
-
-
-def _one_line(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= LONGEST_MESSAGE else line[: LONGEST_MESSAGE - 1] + "…"

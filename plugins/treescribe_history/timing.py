@@ -44,7 +44,7 @@ class TimingChange(Compact):
     """Something that took noticeably longer or shorter. Of what ran several times (`times`) the sums are compared."""
 
     kind: str
-    name: str
+    name: str = ""
     base_ms: int
     target_ms: int
     change_ms: int
@@ -56,7 +56,7 @@ class Slow(Compact):
     """Something of the target, and how long it took, all `times` together."""
 
     kind: str
-    name: str
+    name: str = ""
     ms: int
     times: int | None = None
 
@@ -236,7 +236,7 @@ def _change(pair: Compared, run: Transcript) -> TimingChange:
 
 def _slowest(spent: dict[Key, Spent], run: Transcript) -> Iterator[Slow]:
     """The slowest few of each kind, slowest first: all kinds as one, a task would hide the tests that it ran."""
-    taken: dict[str, int] = field(default_factory=dict)
+    taken: dict[str, int] = {}
     for key in sorted(spent, key=lambda key: (-spent[key].ms, key)):
         kind, one = key[0], spent[key]
         taken[kind] = taken.get(kind, 0) + 1

@@ -1,8 +1,9 @@
-"""What a run came to, in words: the counts of its tests, and why it failed where no test tells."""
+"""What a run came to, in words: the counts of its tests, why it failed where no test tells, and when it was."""
 
 from __future__ import annotations
 
 import signal
+import time
 from collections.abc import Mapping
 
 from treescribe.events import CommandFinished, CommandStatus, TestStatus
@@ -17,7 +18,11 @@ _ORDER = (
     TestStatus.CANCELLED,
     TestStatus.SKIPPED,
 )
+OUTCOME_ROLES = {"passed": "good", "failed": "bad", "error": "bad"}
+"""Outcomes that are coloured, by the role of their colour."""
+
 _LONGEST = 60
+_LONGEST_MESSAGE = 200
 
 
 def counts(tests: Mapping[str, int]) -> str:
@@ -62,8 +67,19 @@ def shortened(text: str) -> str:
     return first + " …" if more else first
 
 
+def one_line(text: str) -> str:
+    """A text on one line, cut where it is long."""
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST_MESSAGE else line[: _LONGEST_MESSAGE - 1] + "…"
+
+
 def _signal_name(number: int) -> str:
     try:
         return f"{number} ({signal.Signals(number).name})"
     except ValueError:
         return str(number)
+
+
+def iso(at_ms: int) -> str:
+    """A time in ISO 8601, in UTC, to the second."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at_ms // 1000))

@@ -53,7 +53,9 @@ class Host:
         self._notes: list[str] = []
         self._answers: dict[str, list[tuple[str, Any]]] = {}
         self._specs = {
-            name: inspect.signature(function) for name, function in vars(spec).items() if name.startswith("treescribe_")
+            name: tuple(inspect.signature(function).parameters)
+            for name, function in vars(spec).items()
+            if name.startswith("treescribe_")
         }
         if environment.get(TRACE_VARIABLE):
             self._manager.trace.root.setwriter(lambda text: print(text, end="", file=sys.stderr))
@@ -169,7 +171,7 @@ class Host:
                 return f"there is no hook {name}"
             if inspect.isgeneratorfunction(function):
                 return f"hook {name} is a generator or wraps others, which hooks of treescribe cannot"
-            known = tuple(self._specs[name].parameters)
+            known = self._specs[name]
             taken = tuple(p for p in inspect.signature(function).parameters if p != "self")
             if not set(taken) <= set(known):
                 return f"hook {name} takes ({', '.join(known)}), this one takes ({', '.join(taken)})"
@@ -184,8 +186,7 @@ class Host:
 
     def _guarded(self, plugin: str, hook: str, function: Callable[..., Any]) -> Callable[..., Any]:
         """`function` as a hook of all arguments; a failure of it is reported once and counts as an empty answer."""
-        signature = self._specs[hook]
-        known = tuple(signature.parameters)
+        known = self._specs[hook]
         taken = [known.index(parameter) for parameter in inspect.signature(function).parameters]
         run_at = known.index("run") if "run" in known else None
         answers = _ANSWERS.get(hook)
@@ -205,7 +206,7 @@ class Host:
                     arguments[run_at].report_once(f"{plugin} {hook}", text)
                 return None if answers is None else []
 
-        guarded.__signature__ = signature  # type: ignore[attr-defined]  # pluggy hands over what it names
+        guarded.__wrapped__ = getattr(spec, hook)  # which pluggy asks for the arguments to hand over
         return guarded
 
 

@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from textwrap import dedent
-from types import SimpleNamespace
 from typing import NamedTuple, TypeVar
 
 import pytest
@@ -157,7 +156,7 @@ class Project:
         host = Host([], {})
         events = Events()
         host.register(treescribe_pytest.plugin, "pytest")
-        host.register(SimpleNamespace(treescribe_event=events.treescribe_event), "events")
+        host.register(events, "events")
         run = Run(Workspace.open(root), RunRequest("command", tuple(command)), host=host, environment={})
         run.start()
         number = run.command_started(" ".join(command))

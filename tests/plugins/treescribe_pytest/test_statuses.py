@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
+from treescribe.events import TestFinished, TestStarted
+
 if TYPE_CHECKING:
-    from plugins.treescribe_pytest.conftest import Project
+    from plugins.treescribe_pytest.conftest import Live, Project
 
 TESTS = """\
     import unittest
@@ -24,6 +27,9 @@ TESTS = """\
 
     def test_raises():
         raise ValueError("first line\\nsecond line")
+
+    def test_reads_bad_source():
+        compile("a = (", "/somewhere/cart.py", "exec")
 
     @pytest.fixture
     def broken():
@@ -94,6 +100,7 @@ CASES = {
     "test_fails": ("failed", "assert 9 == 10"),
     "test_fails_with_words": ("failed", "AssertionError: the cart is wrong"),
     "test_raises": ("failed", "ValueError: first line"),
+    "test_reads_bad_source": ("failed", "SyntaxError: '(' was never closed"),
     "test_setup_breaks": ("error", "RuntimeError: no database"),
     "test_teardown_breaks": ("error", "error at teardown: RuntimeError: cannot close"),
     "test_call_and_teardown_break": ("failed", "assert 1 == 2"),
@@ -116,8 +123,6 @@ def test_every_test_is_told_once_with_its_status_and_reason(project: Project) ->
     project.write("tests/test_cart.py", TESTS)
     recorded = project.pytest()
     assert recorded.exit_code == 1
-    from treescribe.events import TestFinished
-
     told = {event.test: (event.status, event.message) for event in recorded.of(TestFinished)}
     assert told == CASES
     assert len(recorded.of(TestFinished)) == len(CASES)
@@ -217,8 +222,6 @@ def test_a_failed_subtest_fails_its_test(project: Project) -> None:
 
 
 def test_a_test_that_runs_long_is_told_when_it_starts_and_a_short_one_only_when_it_ends(project: Project) -> None:
-    from treescribe.events import TestStarted
-
     project.write(
         "test_cart.py",
         """\
@@ -234,12 +237,10 @@ def test_a_test_that_runs_long_is_told_when_it_starts_and_a_short_one_only_when_
         """,
     )
     gate = project.root / "gate"
-    import os
-
     os.mkfifo(gate)
 
-    def open_gate(live: object) -> None:
-        live.events.wait_for(lambda event: isinstance(event, TestStarted) and event.test == "test_long")  # type: ignore[attr-defined]
+    def open_gate(live: Live) -> None:
+        live.events.wait_for(lambda event: isinstance(event, TestStarted) and event.test == "test_long")
         gate.write_text("go")
 
     recorded = project.interrupted(by=open_gate)

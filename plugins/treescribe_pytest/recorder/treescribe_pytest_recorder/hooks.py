@@ -40,4 +40,5 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _started_by_a_test() -> bool:
-    return os.environ.get("PYTEST_CURRENT_TEST", "") != os.environ.get(CURRENT_TEST_VARIABLE, "")
+    current = os.environ.get("PYTEST_CURRENT_TEST", "")
+    return current not in ("", os.environ.get(CURRENT_TEST_VARIABLE, ""))

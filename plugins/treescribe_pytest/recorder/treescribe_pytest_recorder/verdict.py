@@ -104,18 +104,25 @@ def skip_reason(longrepr: object) -> str:
 def message_of(longrepr: object, text: str) -> str:
     """The first line of what was raised; `text` is the whole report, for reports that do not name it."""
     crash = getattr(longrepr, "reprcrash", None)
-    return one_line(crash.message) if crash is not None and crash.message else raised_in(text)
+    return _raised(crash.message.splitlines()) if crash is not None and crash.message else raised_in(text)
 
 
 def raised_in(text: str) -> str:
     """The first line of the last exception of a rendered report (``E   …``); without one, its first line."""
-    found = ""
+    block: list[str] = []
     within = False
     for line in text.splitlines():
-        if line.startswith("E  ") and not within:
-            found = line[1:]
-        within = line.startswith("E  ")
-    return one_line(found or text)
+        marked = line.startswith("E  ")
+        if marked:
+            block = [*block, line[1:]] if within else [line[1:]]
+        within = marked
+    return _raised(block) or one_line(text)
+
+
+def _raised(lines: list[str]) -> str:
+    """The line that names the exception. A syntax error shows its place first, indented."""
+    said = [line for line in lines if line.strip()]
+    return one_line(min(said, key=lambda line: len(line) - len(line.lstrip()), default=""))
 
 
 def one_line(text: str) -> str:

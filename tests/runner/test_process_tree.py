@@ -1,0 +1,137 @@
+"""The processes below a process: found wherever they have gone, and all ended."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support import eventually
+
+from treescribe.process_tree import descendants, end_tree
+
+TREE = """
+import os, sys, time
+def below(depth, new_session):
+    if new_session:
+        os.setsid()
+    with open(os.path.join(sys.argv[1], f"{os.getpid()}.part"), "w") as file:
+        file.write(f"{depth} {os.getppid()}")
+    os.rename(file.name, file.name.replace(".part", ".pid"))
+    if depth:
+        for session in (False, True):
+            if os.fork() == 0:
+                below(depth - 1, session)
+    time.sleep(600)
+below(2, False)
+"""
+
+SPAWNING = """
+import os, sys, time
+sys.stdout.write("x")
+sys.stdout.flush()
+while True:
+    if os.fork() == 0:
+        time.sleep(600)
+    time.sleep(0.001)
+"""
+
+
+def is_gone(pid: int) -> bool:
+    """Whether a process has ended; one that nobody has waited for yet has."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+    except OSError:
+        pass
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return not Path("/proc/self").exists() and b"Z" in subprocess.run(
+        ["ps", "-o", "state=", "-p", str(pid)], capture_output=True, check=False
+    ).stdout
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> tuple[subprocess.Popen[bytes], dict[int, int]]:
+    """A process with children and grandchildren, half of them in sessions of their own: (it, parent of each)."""
+    process = subprocess.Popen([sys.executable, "-c", TREE, str(tmp_path)])
+    eventually(lambda: len(list(tmp_path.glob("*.pid"))) == 7)
+    return process, {int(path.stem): int(path.read_text().split()[1]) for path in tmp_path.glob("*.pid")}
+
+
+Tree = tuple[subprocess.Popen[bytes], dict[int, int]]
+
+
+def test_grandchildren_and_those_in_sessions_of_their_own_are_found_parents_first(tree: Tree) -> None:
+    process, parents = tree
+    found = descendants(process.pid)
+    assert set(found) == set(parents) - {process.pid}
+    for index, pid in enumerate(found):
+        assert parents[pid] in (process.pid, *found[:index])
+    end_tree(process.pid)
+    process.wait()
+
+
+def test_all_of_them_are_ended(tree: Tree) -> None:
+    process, parents = tree
+    end_tree(process.pid)
+    assert process.wait(30) == -signal.SIGKILL
+    eventually(lambda: all(is_gone(pid) for pid in parents))
+
+
+def test_another_signal_reaches_each_of_them(tree: Tree) -> None:
+    process, parents = tree
+    end_tree(process.pid, signal.SIGTERM)
+    assert process.wait(30) == -signal.SIGTERM
+    eventually(lambda: all(is_gone(pid) for pid in parents))
+
+
+def test_a_signal_is_sent_once() -> None:
+    code = """if True:
+        import signal, sys, time
+        got = []
+        signal.signal(signal.SIGTERM, lambda *_: got.append(1))
+        print("ready", flush=True)
+        while not got:
+            time.sleep(0.01)
+        sys.stdin.readline()
+        print(len(got))
+    """
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        end_tree(process.pid, signal.SIGTERM)
+        assert process.communicate(b"\n", timeout=30)[0] == b"1\n"
+
+
+def test_one_that_keeps_starting_others_leaves_none(tmp_path: Path) -> None:
+    marker = f"treescribe-{os.getpid()}"
+    with subprocess.Popen([sys.executable, "-c", SPAWNING, marker], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.read(1)
+        eventually(lambda: len(descendants(process.pid)) > 5)
+        end_tree(process.pid)
+    command = ["ps", "-axo", "pid=,stat=,args="]
+
+    def left() -> list[str]:
+        listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+        return [line for line in listed if marker in line and " Z" not in line]
+
+    eventually(lambda: not left())
+
+
+def test_a_process_that_is_gone_is_passed_over() -> None:
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    assert descendants(process.pid) == []
+    end_tree(process.pid)
+
+
+def test_our_own_children_are_found() -> None:
+    with subprocess.Popen(["sleep", "600"]) as process:
+        assert process.pid in descendants(os.getpid())
+        end_tree(process.pid)
