@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from support import git
@@ -47,6 +49,17 @@ def repository(tmp_path: Path) -> Path:
     git(root, "add", ".")
     git(root, "commit", "-q", "-m", "Begin")
     return root
+
+
+@pytest.fixture
+def read_only_workspace(repository: Path) -> Iterator[Workspace]:
+    """A workspace that can be read and not written by an `unprivileged` process."""
+    with TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        root = shutil.copytree(repository, Path(folder) / "project")
+        root.chmod(0o555)
+        yield Workspace.open(root)
+        root.chmod(0o755)
 
 
 @pytest.fixture

@@ -60,7 +60,8 @@ class Project:
         self.root = folder / f"{sdist.name}-{sdist.version}"
         self.venv = folder / "venv"
         subprocess.run([sys.executable, "-m", "venv", str(self.venv)], check=True)
-        install = [self.venv / "bin" / "pip", "install", "-q", "--disable-pip-version-check", "pytest", "-e", self.root]
+        pip = [str(self.venv / "bin" / "pip"), "--quiet", "--disable-pip-version-check"]
+        install = [*pip, "install", "pytest", "-e", str(self.root)]
         subprocess.run(install, check=True)
         subprocess.run(["git", "init", "-q", str(self.root)], check=True)
         self.junit = folder / "junit.xml"

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from treescribe.reduce import Reducer, Verdict
 
-from treescribe_history.fingerprint import Fingerprint
 from treescribe_history.store import SUFFIX, Store, StoredRun
 from treescribe_history.transcript import LIVE, Header, Transcript
 
@@ -78,6 +77,8 @@ def is_nested(header: Header) -> bool:
 
 def digest_of(transcript: Transcript) -> Digest:
     """Return the digest of a transcript."""
+    from treescribe_history.fingerprint import Fingerprint
+
     reducer, fingerprint = Reducer(), Fingerprint()
     for event in transcript.events:
         reducer.add(event)

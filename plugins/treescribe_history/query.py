@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from treescribe.errors import InvalidInput
 
 from treescribe_history.items import Item
+
+
+def matching(items: Iterable[Item], query: str) -> list[Item]:
+    """Return those items that the query, a regular expression, is found in; raises what `compile_query` raises."""
+    pattern = compile_query(query)
+    return [item for item in items if matches(item, pattern)]
 
 
 def compile_query(query: str) -> re.Pattern[str]:

@@ -17,7 +17,6 @@ from treescribe_history.diagnostics import Diagnostics, diagnostics_of
 from treescribe_history.digest import RUNNING
 from treescribe_history.items import Item, items_of
 from treescribe_history.pins import names_of, read_pins
-from treescribe_history.query import compile_query, matches
 from treescribe_history.resolve import LIMIT_HELP, OFFSET_HELP, RUN_HELP, RunReference, check_page, resolve
 from treescribe_history.store import Store
 from treescribe_history.transcript import LIVE, Transcript
@@ -89,13 +88,14 @@ def show_transcript(
     store: Store, transcript: Transcript, *, project: str, query: str, limit: int, offset: int
 ) -> ShowResult:
     """Return what happened in a run; raises InvalidInput for a query that is no regular expression."""
-    pattern = compile_query(query) if query else None
     header, events = transcript.header, transcript.events
     verdict = reduce(events)
     everything = items_of(events, RUNNING if transcript.state == LIVE else "unfinished")
     items = [item for item in everything if not project or item.project == project]
-    if pattern is not None:
-        items = [item for item in items if matches(item, pattern)]
+    if query:
+        from treescribe_history.query import matching
+
+        items = matching(items, query)
     outcome = str(verdict.outcome) or RUNNING
     return ShowResult(
         summary=": ".join(part for part in (outcome, counts(verdict.tests)) if part),

@@ -22,12 +22,18 @@ def render(result: ShowResult, style: Style) -> str:
     lines += [f"not read: {problem}" for problem in result.problems or ()]
     lines += _diagnostics(result.diagnostics)
     if result.unknown_events:
-        lines.append(f"{result.unknown_events:,} events are of types that are not installed here")
+        lines.append(_unknown(result.unknown_events))
     lines.append("")
     width = max((len(_label(item)) for item in result.items), default=0)
     for item in result.items:
         lines += _item_lines(item, result, style, width)
     return "\n".join([*lines, _below_items(result)])
+
+
+def _unknown(number: int) -> str:
+    if number == 1:
+        return "1 event is of a type that is not installed here"
+    return f"{number:,} events are of types that are not installed here"
 
 
 def _headline(result: ShowResult, style: Style) -> str:

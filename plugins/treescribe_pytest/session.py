@@ -2,7 +2,8 @@
 
 The records, each an object with ``event``; every other key is of that event:
 
-* ``session-started``: ``pid``, ``rootdir``. The first of every file.
+* ``session-started``: ``pid``, ``rootdir``, and ``file``, the path of the file itself. The first of every file; one
+  that was given up, since it could not be written to its end, is removed.
 * ``collected``: ``files``, how many tests were found in each.
 * ``collection-error``: ``suite``, ``message``, ``trace``.
 * ``test-started``: ``suite``, ``test``.
@@ -37,8 +38,9 @@ class Session:
     :ivar over: whether its end was told, or its death.
     """
 
-    def __init__(self, pid: int, place: Place, run: Run) -> None:
+    def __init__(self, pid: int, file: str, place: Place, run: Run) -> None:
         self.pid = pid
+        self._file = file
         self.over = False
         self._place = place
         self._project = place.project
@@ -52,10 +54,13 @@ class Session:
     @classmethod
     def started(cls, record: dict[str, Any], run: Run) -> Session | None:
         """The session that begins with `record`; None where it is no beginning."""
-        pid, rootdir = record.get("pid"), record.get("rootdir")
-        if record.get("event") != "session-started" or not isinstance(pid, int) or not isinstance(rootdir, str):
+        if record.get("event") != "session-started":
             return None
-        return cls(pid, Place.of(rootdir, run.workspace), run) if pid > 0 else None
+        try:
+            pid, file, rootdir = _number(record, "pid"), _text(record, "file"), _text(record, "rootdir")
+            return cls(pid, file, Place.of(rootdir, run.workspace), run) if pid > 0 else None
+        except (KeyError, TypeError, ValueError):  # ValueError: a path with a NUL character
+            return None
 
     def record(self, record: dict[str, Any]) -> None:
         """Take the next record; one that has not the shape of its kind changes nothing."""
@@ -75,7 +80,11 @@ class Session:
                 self._emit(TestStarted(project=self._project, suite=suite, test=test))
 
     def died(self) -> None:
-        """The process is gone and did not come to its end: what it was running has failed with it."""
+        """The process is gone and told no end: what it was running has failed with it, unless its records were lost."""
+        if not os.path.exists(self._file):
+            self._report("pytest: its records could not be written to the end; the exit code of its command decides")
+            self._close(None)
+            return
         self._end_running(TestStatus.ERROR, "pytest died while this test ran")
         self._close(SuiteFinished(suite=PYTEST, outcome=SuiteOutcome.ERRORED, message="pytest ended without finishing"))
 

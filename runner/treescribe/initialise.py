@@ -43,7 +43,7 @@ def init(workspace: Workspace) -> InitResult:
     nothing. From then on everyone who runs inv here needs treescribe installed.
     """
     candidates = [workspace.root / f"invoke.{suffix}" for suffix in CONFIGURATION_SUFFIXES]
-    file = next((path for path in candidates if path.exists()), candidates[0])
+    file = next((path for path in candidates if os.path.lexists(path)), candidates[0])
     before = _text_of(file)
     found, add = _FORMATS[file.suffix]
     configured = _executor_in(_read(file, before, found))
@@ -81,16 +81,16 @@ def _text_of(file: Path) -> str:
         raise InvalidInput(f"{file} cannot be read: {error}", "Mend it first; it is unchanged.") from error
 
 
-def _reads_as(file: Path, text: str, found: Callable[[str, Path], Any], expected: dict[str, Any]) -> bool:
+def _reads_as(file: Path, text: str, found: Callable[[str], Any], expected: dict[str, Any]) -> bool:
     try:
         return _read(file, text, found) == expected
     except InvalidInput:
         return False
 
 
-def _read(file: Path, text: str, found: Callable[[str, Path], Any]) -> dict[str, Any]:
+def _read(file: Path, text: str, found: Callable[[str], Any]) -> dict[str, Any]:
     try:
-        data = found(text, file)
+        data = found(text)
     except (
         Exception,
         SystemExit,
@@ -131,7 +131,7 @@ def _replace(file: Path, text: str) -> None:
 # -- formats: how a text is read, and how the setting is added to it (None: it cannot be) -------------------
 
 
-def _read_yaml(text: str, file: Path) -> Any:
+def _read_yaml(text: str) -> Any:
     from invoke.util import yaml  # type: ignore[attr-defined]  # what invoke reads its configuration with
 
     return yaml.safe_load(text)  # type: ignore[no-untyped-call]
@@ -156,7 +156,7 @@ def _newline_of(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
 
 
-def _read_json(text: str, file: Path) -> Any:
+def _read_json(text: str) -> Any:
     return json.loads(text) if text.strip() else None
 
 
@@ -167,10 +167,10 @@ def _add_to_json(text: str) -> str:
     return (json.dumps(data, indent=width, ensure_ascii=False) + "\n").replace("\n", _newline_of(text))
 
 
-def _read_python(text: str, file: Path) -> Any:
+def _read_python(text: str) -> Any:
     """The settings that a ``.py`` configuration makes; its functions and classes are no settings."""
-    names: dict[str, Any] = {"__name__": "invoke_configuration", "__file__": str(file)}
-    exec(compile(text, str(file), "exec"), names)
+    names: dict[str, Any] = {"__name__": "invoke_configuration"}
+    exec(compile(text, "invoke.py", "exec"), names)
     return {
         name: value
         for name, value in names.items()
@@ -186,7 +186,7 @@ def _add_to_python(text: str) -> str | None:
     return f'{text}{gap}tasks = {{"executor_class": "{EXECUTOR}"}}{newline}'
 
 
-_FORMATS: dict[str, tuple[Callable[[str, Path], Any], Callable[[str], str | None]]] = {
+_FORMATS: dict[str, tuple[Callable[[str], Any], Callable[[str], str | None]]] = {
     ".yaml": (_read_yaml, _add_to_yaml),
     ".yml": (_read_yaml, _add_to_yaml),
     ".json": (_read_json, _add_to_json),

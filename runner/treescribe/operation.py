@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_type_hints
 
 from treescribe.effects import Effect, effect_of
+from treescribe.result import model_of
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -85,12 +86,10 @@ class Operation:
 
     def result_model(self) -> type[BaseModel]:
         """The pydantic model that the function returns; of a `Result`, a model that validates it."""
-        from pydantic import BaseModel, RootModel, create_model
+        from pydantic import BaseModel
 
         returned: type[Any] = get_type_hints(self.load())["return"]
-        if issubclass(returned, BaseModel):
-            return returned
-        return create_model(returned.__name__, __base__=RootModel[Any], root=(returned, ...))
+        return returned if issubclass(returned, BaseModel) else model_of(returned)
 
     def text(self, result: BaseModel, style: Style) -> str:
         """`result` as people read it, without a final newline."""

@@ -7,8 +7,11 @@ schema is asked for: importing it and building a few models takes half as long a
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
-from typing import Any
+from dataclasses import MISSING, asdict, fields
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 
 class Result:
@@ -35,3 +38,19 @@ class Result:
         except UnicodeEncodeError:
             return json.dumps(dumped, separators=separators, indent=indent)
         return text
+
+
+def model_of(cls: type[Any]) -> type[BaseModel]:
+    """Return a pydantic model with the fields of a `Result`: for its schema, and to validate what is written of it."""
+    from pydantic import Field, create_model
+
+    hints = get_type_hints(cls, include_extras=True)
+    members: dict[str, Any] = {}
+    for field in fields(cls):
+        if field.default_factory is not MISSING:
+            default = Field(default_factory=field.default_factory)
+        else:
+            default = ... if field.default is MISSING else field.default
+        members[field.name] = (hints[field.name], default)
+    model: type[BaseModel] = create_model(cls.__name__, __doc__=cls.__doc__, **members)
+    return model

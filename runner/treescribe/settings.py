@@ -79,6 +79,7 @@ def load_settings(root: Path) -> Settings:
     try:
         config = Config(project_location=root)
         config.load_project()
+        config.load_shell_env()
         return Settings.read(config.get("treescribe"))
     except InvalidInput:
         raise

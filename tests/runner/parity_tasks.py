@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """The task shapes that are run with plain inv and with recording, and must not tell them apart."""
 
 import sys

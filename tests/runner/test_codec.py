@@ -58,7 +58,9 @@ def test_a_type_and_a_time_come_first_and_defaults_are_left_out() -> None:
     assert to_line(event).decode() == expected
 
 
-@given(st.text().filter(lambda name: name not in {cls.type for cls in CATALOGUE}), st.dictionaries(st.text(), JSON_VALUES))
+@given(
+    st.text().filter(lambda name: name not in {cls.type for cls in CATALOGUE}), st.dictionaries(st.text(), JSON_VALUES)
+)
 def test_an_event_of_an_unknown_type_is_kept_whole_and_written_back(name: str, members: dict[str, Any]) -> None:
     record = {**members, "type": name}
     event = Codec().from_record(record)

@@ -76,7 +76,20 @@ class TestEveryClass:
         assert set(cls.masked) <= {field.name for field in fields(cls)}
 
     def test_never_masks_what_identifies_or_decides(self, cls: type[Event]) -> None:
-        kept = {"at", "type", "status", "outcome", "severity", "path", "paths", "cwd", "project", "suite", "test", "code"}
+        kept = {
+            "at",
+            "type",
+            "status",
+            "outcome",
+            "severity",
+            "path",
+            "paths",
+            "cwd",
+            "project",
+            "suite",
+            "test",
+            "code",
+        }
         assert not kept & set(cls.masked)
 
 

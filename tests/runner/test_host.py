@@ -202,7 +202,9 @@ HOOKS = {name: function for name, function in vars(spec).items() if name.startsw
 
 def raising(hook: str, *, naming_arguments: bool) -> object:
     """A plugin that raises in `hook`, another text at each call."""
-    arguments = ", ".join(HOOKS[hook].__code__.co_varnames[: HOOKS[hook].__code__.co_argcount] if naming_arguments else ())
+    arguments = ", ".join(
+        HOOKS[hook].__code__.co_varnames[: HOOKS[hook].__code__.co_argcount] if naming_arguments else ()
+    )
     namespace: dict[str, Any] = {"hookimpl": hookimpl, "calls": []}
     code = f"@hookimpl\ndef {hook}({arguments}):\n    calls.append(1)\n    raise KeyError(len(calls))"
     exec(code, namespace)
@@ -385,7 +387,10 @@ def test_the_first_to_bring_a_name_keeps_it_and_the_other_is_told_by_its_plugin(
 def test_a_plugins_event_type_can_be_read(caplog: pytest.LogCaptureFixture) -> None:
     codec = host_with(Bringing("first")).codec()
     assert codec.from_record({"type": "Deployed", "at": 1, "place": "here"}) == Deployed(at=1, place="here")
-    assert codec.from_record({"type": "TestFinished", "suite": "s", "test": "t", "status": "passed"}).type == "TestFinished"
+    assert (
+        codec.from_record({"type": "TestFinished", "suite": "s", "test": "t", "status": "passed"}).type
+        == "TestFinished"
+    )
 
 
 def test_a_plugin_is_asked_once_for_what_it_brings() -> None:

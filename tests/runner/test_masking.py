@@ -36,7 +36,9 @@ def cut(text: str, places: Iterable[int]) -> list[str]:
 
 
 @given(st.lists(SECRETS, min_size=1, max_size=3), st.lists(st.text(LETTERS, max_size=12), max_size=12), st.data())
-def test_a_secret_never_appears_whatever_the_pieces(secrets: list[str], between: list[str], data: st.DataObject) -> None:
+def test_a_secret_never_appears_whatever_the_pieces(
+    secrets: list[str], between: list[str], data: st.DataObject
+) -> None:
     parts = [part for text in between for part in (text, data.draw(st.sampled_from(secrets)))]
     text = "".join(parts)
     pieces = cut(text, data.draw(st.lists(st.integers(min_value=0), max_size=20)))

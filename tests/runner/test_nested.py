@@ -11,6 +11,7 @@ import pytest
 from support import Witness, new_run, python
 
 from treescribe.codec import Codec
+from treescribe.errors import LockTimeout
 from treescribe.events import (
     CommandFinished,
     CommandStarted,
@@ -23,10 +24,12 @@ from treescribe.events import (
     TaskStarted,
     TestFinished,
 )
+from treescribe.locks import try_lock
 from treescribe.nested import PARENT_VARIABLE, Forwarder, NestedRuns, Parent, parent_of_this_process
 from treescribe.run import Outcome
 from treescribe.spool import SPOOL_VARIABLE
 from treescribe.workspace import Workspace
+from treescribe.workspace_lock import WorkspaceLock
 
 NESTED = """
 import os, sys
@@ -88,19 +91,14 @@ def test_a_real_nested_run_forwards_what_it_did_under_numbers_of_its_parent(work
 
 def test_a_nested_run_does_not_wait_for_its_ancestors_lock(workspace: Workspace) -> None:
     """It would wait for ever behind somebody who waits for the ancestor."""
-    from treescribe.workspace_lock import WorkspaceLock
-
     run = new_run(workspace)
     run.start()
     environment = run.environment(os.environ)
-    with pytest.raises(Exception, match="was not free"):
+    with pytest.raises(LockTimeout):
         WorkspaceLock(workspace, shared=False, holder="x", timeout=0).acquire()
-    gate = (workspace.state / "lock.gate").open("r+b")
-    from treescribe.locks import try_lock
-
-    assert try_lock(gate.fileno()), "as one that waits would hold it"
-    python(NESTED, workspace.root, env=environment)
-    gate.close()
+    with (workspace.state / "lock.gate").open("r+b") as gate:
+        assert try_lock(gate.fileno()), "as one that waits would hold it"
+        python(NESTED, workspace.root, env=environment)
     run.finish(Outcome("passed", 0))
 
 
@@ -185,7 +183,9 @@ def test_the_same_number_from_two_runs_is_two_numbers_and_ids_of_engines_stay() 
     nested.record("run-1.jsonl", started)
     nested.record("run-2.jsonl", started)
     nested.record("run-1.jsonl", finished)
-    nested.record("run-1.jsonl", {"type": "OperationFinished", "operation": "7", "parent": "6", "name": "n", "status": "passed"})
+    nested.record(
+        "run-1.jsonl", {"type": "OperationFinished", "operation": "7", "parent": "6", "name": "n", "status": "passed"}
+    )
     assert [getattr(event, "command", None) for event in run.events] == [101, 102, 101, None]
     last = run.events[-1]
     assert isinstance(last, OperationFinished)

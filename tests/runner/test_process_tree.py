@@ -50,9 +50,10 @@ def is_gone(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return True
-    return not Path("/proc/self").exists() and b"Z" in subprocess.run(
-        ["ps", "-o", "state=", "-p", str(pid)], capture_output=True, check=False
-    ).stdout
+    return (
+        not Path("/proc/self").exists()
+        and b"Z" in subprocess.run(["ps", "-o", "state=", "-p", str(pid)], capture_output=True, check=False).stdout
+    )
 
 
 @pytest.fixture

@@ -56,10 +56,11 @@ def test_a_name_that_is_too_long_is_refused(tmp_path: Path) -> None:
     assert refusal(tmp_path / ("x" * 300)).endswith(": File name too long")
 
 
-def test_a_directory_that_cannot_be_looked_into_is_refused_as_that(repository: Path) -> None:
-    repository.chmod(0o600)
+def test_a_directory_that_cannot_be_looked_into_is_refused_as_that(read_only_workspace: Workspace) -> None:
+    root = read_only_workspace.root
+    root.chmod(0o444)
     with unprivileged():
-        assert refusal(repository) == f"cannot be read: {repository}: Permission denied"
+        assert refusal(root) == f"cannot be read: {root}: Permission denied"
 
 
 def test_a_directory_in_no_workspace_is_refused_naming_what_was_looked_for(tmp_path: Path) -> None:
@@ -212,9 +213,7 @@ print(*sorted(path.name for path in state.iterdir()))
 
 def test_several_processes_at_once_all_see_it_whole(workspace: Workspace) -> None:
     command = [sys.executable, "-c", ENSURE, str(workspace.root)]
-    processes = [
-        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(6)
-    ]
+    processes = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(6)]
     for process in processes:
         assert process.stdout is not None
         process.stdout.readline()
@@ -224,12 +223,10 @@ def test_several_processes_at_once_all_see_it_whole(workspace: Workspace) -> Non
     assert [path.name for path in workspace.root.iterdir() if "treescribe" in path.name] == [".treescribe"]
 
 
-def test_where_nothing_can_be_written_it_raises_and_leaves_nothing(workspace: Workspace) -> None:
-    workspace.root.chmod(0o555)
-    with unprivileged(), pytest.raises(OSError):
-        ensure_state(workspace)
-    workspace.root.chmod(0o755)
-    assert not any("treescribe" in path.name for path in workspace.root.iterdir())
+def test_where_nothing_can_be_written_it_raises_and_leaves_nothing(read_only_workspace: Workspace) -> None:
+    with unprivileged(), pytest.raises(PermissionError):
+        ensure_state(read_only_workspace)
+    assert sorted(path.name for path in read_only_workspace.root.iterdir()) == [".git", "README"]
 
 
 def test_a_file_in_its_place_is_an_error_that_leaves_nothing_else(workspace: Workspace) -> None:

@@ -26,7 +26,9 @@ with WorkspaceLock(Workspace.open(sys.argv[1]), shared=sys.argv[2] == "shared", 
 
 
 def lock(workspace: Workspace, *, shared: bool, timeout: float | None = 0, **options: Any) -> WorkspaceLock:
-    return WorkspaceLock(workspace, shared=shared, holder=options.pop("holder", "this test"), timeout=timeout, **options)
+    return WorkspaceLock(
+        workspace, shared=shared, holder=options.pop("holder", "this test"), timeout=timeout, **options
+    )
 
 
 def test_runs_share_it(workspace: Workspace) -> None:
@@ -154,11 +156,9 @@ def test_letting_go_twice_is_no_error(workspace: Workspace) -> None:
     held.release()
 
 
-def test_where_nothing_can_be_written_it_says_so(workspace: Workspace) -> None:
-    workspace.root.chmod(0o555)
-    with unprivileged(), pytest.raises(OSError):
-        lock(workspace, shared=True).acquire()
-    workspace.root.chmod(0o755)
+def test_where_nothing_can_be_written_it_says_so(read_only_workspace: Workspace) -> None:
+    with unprivileged(), pytest.raises(PermissionError):
+        lock(read_only_workspace, shared=True).acquire()
 
 
 # -- runs within runs -----------------------------------------------------------------------------------------

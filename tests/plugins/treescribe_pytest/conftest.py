@@ -187,3 +187,8 @@ def plugin_variables(base: Mapping[str, str]) -> dict[str, str]:
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     return Project(tmp_path / "shop")
+
+
+@pytest.fixture
+def events() -> Events:
+    return Events()

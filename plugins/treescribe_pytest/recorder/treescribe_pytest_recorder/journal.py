@@ -18,9 +18,11 @@ class Journal:
         self._encode = json.JSONEncoder(separators=(",", ":")).encode
         self._open, self._write, self._fstat, self._getpid = os.open, os.write, os.fstat, os.getpid
         self.pid = os.getpid()
-        self._path = os.path.join(folder, f"pytest-{self.pid}-{os.urandom(4).hex()}.jsonl")
+        self._unlink = os.unlink
+        self.path = os.path.join(folder, f"pytest-{self.pid}-{os.urandom(4).hex()}.jsonl")
         self._descriptor = -1
         self._identity = (-1, -1)
+        self._torn = False
 
     def begin(self) -> None:
         """Create the file."""
@@ -33,8 +35,17 @@ class Journal:
         line = self._encode(record).encode("ascii") + b"\n"
         if not self._is_ours():
             self._reopen(0)
+        if self._torn:
+            line = b"\n" + line
+        self._torn = True
         if self._write(self._descriptor, line) != len(line):
             raise OSError("the record was cut short")
+        self._torn = False
+
+    def abandon(self) -> None:
+        """Remove the file: what tells a session whose end could not be written from one that died."""
+        if self._getpid() == self.pid:
+            self._unlink(self.path)
 
     def _is_ours(self) -> bool:
         """Whether the descriptor is still our file: a test may have closed it, and another file may have its number."""
@@ -45,6 +56,6 @@ class Journal:
         return (status.st_dev, status.st_ino) == self._identity
 
     def _reopen(self, flags: int) -> None:
-        self._descriptor = self._open(self._path, os.O_WRONLY | os.O_APPEND | flags, 0o600)
+        self._descriptor = self._open(self.path, os.O_WRONLY | os.O_APPEND | flags, 0o600)
         status = self._fstat(self._descriptor)
         self._identity = (status.st_dev, status.st_ino)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -9,10 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .verdict import Verdict, bounded, message_of, one_line, raised_in, skip_reason
+from .verdict import Verdict, bounded, message_of, one_line, raised_in, skip_reason, trace_of
 
 if TYPE_CHECKING:
     from .journal import Journal
+
+
+_COLOURS = re.compile("\x1b\\[[0-9;]*m")
 
 
 class Recorder:
@@ -78,7 +82,12 @@ class Recorder:
         self._journal.begin()
         self._begun = True
         self._journal.write(
-            {"event": "session-started", "pid": self._journal.pid, "rootdir": str(session.config.rootpath)}
+            {
+                "event": "session-started",
+                "pid": self._journal.pid,
+                "file": self._journal.path,
+                "rootdir": str(session.config.rootpath),
+            }
         )
 
     def _collected(self, session: pytest.Session) -> None:
@@ -93,7 +102,7 @@ class Recorder:
         if report.outcome == "skipped":
             self._skipped_whole(report)
             return
-        text = report.longreprtext
+        text = trace_of(report)
         record = {"event": "collection-error", "suite": report.nodeid or ".", "message": raised_in(text)}
         self._journal.write({**record, "trace": bounded(text)})
 
@@ -126,7 +135,7 @@ class Recorder:
         self._journal.write({"event": "test-finished", "suite": suite, "test": test, **verdict.record()})
 
     def _internal_error(self, excrepr: object) -> None:
-        text = str(excrepr)
+        text = _COLOURS.sub("", str(excrepr))  # with FORCE_COLOR it is coloured for a file, too
         record = {"event": "internal-error", "message": message_of(excrepr, text), "trace": bounded(text)}
         self._journal.write(record)
 
@@ -144,7 +153,10 @@ class Recorder:
             record["usage"] = one_line("; ".join(str(part) for part in error.args))
         if self._lost:
             record["lost"], record["problem"] = self._lost, one_line(self._problem)
-        self._journal.write(record)
+        try:
+            self._journal.write(record)
+        except OSError:
+            self._journal.abandon()
 
 
 def split(nodeid: str) -> tuple[str, str]:

@@ -63,7 +63,7 @@ class Verdict:
 
     def _fail(self, report: pytest.TestReport) -> None:
         self.decided = True
-        text = report.longreprtext
+        text = trace_of(report)
         if self.status == "failed":  # a second failure of one test: the teardown's, or that of another subtest
             self.trace = f"{self.trace}\n\n{text}"
             return
@@ -90,6 +90,12 @@ class Verdict:
 def _named(name: str, reason: str) -> str:
     reason = one_line(reason[len("reason: ") :] if reason.startswith("reason: ") else reason)
     return f"{name}: {reason}" if reason else name
+
+
+def trace_of(report: pytest.TestReport | pytest.CollectReport) -> str:
+    """The whole report, without the line that names the worker it came from."""
+    text = report.longreprtext
+    return text.partition("\n")[2] if hasattr(report, "node") and text.startswith("[") else text
 
 
 def skip_reason(longrepr: object) -> str:
