@@ -9,9 +9,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import HealthCheck, settings
 from support import git
-
 from treescribe.workspace import Workspace
+
+settings.register_profile("treescribe", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("treescribe")  # no test fails because the machine is busy
 
 
 @pytest.fixture(autouse=True)
@@ -19,21 +22,20 @@ def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A home folder and a git configuration of the test's own; nothing of a run, or a pytest, around it."""
     with pytest.MonkeyPatch.context() as patch:
         for name in tuple(os.environ):
-            if name.startswith(("TREESCRIBE_", "INVOKE_", "GIT_")):
-                patch.delenv(name)
-            elif name.startswith("PYTEST_") and name != "PYTEST_CURRENT_TEST":  # which pytest itself keeps account of
+            ours = name.startswith(("TREESCRIBE_", "INVOKE_", "GIT_", "PYTEST_"))
+            if ours and name != "PYTEST_CURRENT_TEST":  # which pytest itself keeps account of
                 patch.delenv(name)
         patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
         patch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
         patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-        settings = {
+        configured = {
             "user.name": "Ana",
             "user.email": "ana@example.invalid",
             "init.defaultBranch": "main",
             "protocol.file.allow": "always",
         }
-        patch.setenv("GIT_CONFIG_COUNT", str(len(settings)))
-        for index, (key, value) in enumerate(settings.items()):
+        patch.setenv("GIT_CONFIG_COUNT", str(len(configured)))
+        for index, (key, value) in enumerate(configured.items()):
             patch.setenv(f"GIT_CONFIG_KEY_{index}", key)
             patch.setenv(f"GIT_CONFIG_VALUE_{index}", value)
         yield

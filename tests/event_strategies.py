@@ -7,7 +7,6 @@ from dataclasses import fields
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from hypothesis import strategies as st
-
 from treescribe.events import Event
 
 TEXTS = st.text(st.one_of(st.characters(codec="utf-8"), st.characters(min_codepoint=0xDC80, max_codepoint=0xDCFF)))

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 def finish(run: Run) -> None:
     """Complete the run's record, and add the line at its end where it is wanted."""
+    if recorder.is_inherited(run):
+        return
     finished = recorder.finish(run)
     wanted = is_wanted(run)
     comparison = Comparison()

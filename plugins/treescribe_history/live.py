@@ -46,13 +46,18 @@ class LiveTranscript:
         return cls(store, header.run, handle)
 
     @property
+    def inherited(self) -> bool:
+        """Whether this process was forked by the one that writes: it has no part in the file."""
+        return os.getpid() != self._process
+
+    @property
     def path(self) -> Path:
         """Where the file stands while it is live."""
         return self.store.active / f"{self.id}{SUFFIX}"
 
     def write(self, line: bytes) -> None:
         """Append a line, in one call to the system where that takes it whole."""
-        if os.getpid() == self._process:  # in a forked child the number may stand for any other file
+        if not self.inherited:  # in a forked child the number may stand for any other file
             _write(self._descriptor, line)
 
     def finish(self) -> Path:
@@ -78,7 +83,7 @@ class LiveTranscript:
 
     def close(self) -> None:
         """Let go of the file and its lock."""
-        if os.getpid() == self._process:
+        if not self.inherited:
             locks.close_lock_file(self._descriptor)
 
     def _is_there(self) -> bool:

@@ -92,6 +92,8 @@ class Session:
 
     def _collected(self, record: dict[str, Any]) -> None:
         files = record["files"]
+        if not isinstance(files, dict):
+            raise TypeError("files")
         self._expected = {name: count for name, count in files.items() if isinstance(count, int)}
 
     def _collection_error(self, record: dict[str, Any]) -> None:
@@ -108,7 +110,7 @@ class Session:
     def _test_started(self, record: dict[str, Any]) -> None:
         suite, test = _text(record, "suite"), _text(record, "test")
         self._begin_suite(suite)
-        self._running[suite, test] = False
+        self._running.setdefault((suite, test), False)
 
     def _test_finished(self, record: dict[str, Any]) -> None:
         finished = TestFinished(

@@ -11,7 +11,6 @@ from event_strategies import events_of
 from hypothesis import given
 from hypothesis import strategies as st
 from support import python
-
 from treescribe.codec import Codec, Damage, InvalidEvent, to_line, to_record
 from treescribe.events import CATALOGUE, CommandFinished, Event, TaskStarted, TestFinished, UnknownEvent
 
@@ -103,7 +102,7 @@ def test_a_record_of_the_wrong_shape_is_refused_naming_the_place(record: Any, me
 
 @pytest.mark.parametrize("line", [b"", b"\n", b"{", b'{"type":"Output","te', b"\xff\xfe", b"[" * 100_000, b"nonsense"])
 def test_a_line_that_is_no_json_is_refused_as_that(line: bytes) -> None:
-    with pytest.raises(InvalidEvent, match="^not JSON: "):
+    with pytest.raises(InvalidEvent, match=r"^not JSON: "):
         Codec().from_line(line)
     assert not Codec().is_whole(line)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from treescribe.environment import Variable, with_variables
 
 

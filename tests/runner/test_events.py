@@ -13,7 +13,6 @@ import pytest
 from event_strategies import events_of
 from hypothesis import given
 from hypothesis import strategies as st
-
 from treescribe import events
 from treescribe.codec import Codec, to_line
 from treescribe.events import (

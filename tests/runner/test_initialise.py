@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from invoke.config import Config
 from support import unprivileged
-
 from treescribe.errors import InvalidInput
 from treescribe.initialise import EXECUTOR, init, render
 from treescribe.terminal import Style
@@ -176,7 +175,7 @@ def test_a_link_to_nothing_is_followed(workspace: Workspace) -> None:
 
 def test_a_folder_in_its_place_is_refused(workspace: Workspace) -> None:
     (workspace.root / "invoke.yaml").mkdir()
-    with pytest.raises(InvalidInput, match="cannot be read: .*Is a directory"):
+    with pytest.raises(InvalidInput, match=r"cannot be read: .*Is a directory"):
         init(workspace)
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 from support import eventually, python_in_background
-
 from treescribe.locks import close_lock_file, exclusive, open_lock_file, own_descriptor, try_lock, wait_for_lock
 
 HOLD = """
@@ -79,7 +78,7 @@ def test_a_forked_child_does_not_keep_the_lock_of_its_parent(tmp_path: Path) -> 
         os.wait()
     """
     with python_in_background(code, tmp_path / "lock"), opened(tmp_path / "lock") as ours:
-        assert try_lock(ours)
+        assert wait_for_lock(ours, timeout=30), "the child, which is still there, kept it"
 
 
 def test_a_descriptor_of_somebody_elses_making_can_be_locked_and_is_not_inherited_by_a_fork(tmp_path: Path) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-
 from treescribe.events import CommandFinished, Event, Output, RunStarted, TaskStarted, TestFinished, UnknownEvent
 from treescribe.masking import LONGEST_LINE, MASK, SECRET_NAME, Masker
 
@@ -29,7 +29,7 @@ def masked_stream(masker: Masker, pieces: Iterable[str]) -> str:
 
 def cut(text: str, places: Iterable[int]) -> list[str]:
     ends = [0, *sorted(place % (len(text) + 1) for place in places), len(text)]
-    return [text[start:end] for start, end in zip(ends, ends[1:], strict=False)]
+    return [text[start:end] for start, end in pairwise(ends)]
 
 
 # -- streams --------------------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from support import Witness, new_run, python
-
 from treescribe.codec import Codec
 from treescribe.errors import LockTimeout
 from treescribe.events import (

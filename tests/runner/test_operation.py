@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import pytest
 from invoke.collection import Collection
 from pydantic import BaseModel, ConfigDict, ValidationError
-
 from treescribe.effects import UNKNOWN
 from treescribe.host import host
 from treescribe.operation import Operation, Parameter, described
@@ -46,7 +45,7 @@ def render_greeting(result: Greeting, style: Style) -> str:
 
 
 def code_of_greeting(result: Greeting, parameters: dict[str, Any]) -> int:
-    return parameters.get("times", 1)
+    return int(parameters.get("times", 1))
 
 
 @dataclass(frozen=True)

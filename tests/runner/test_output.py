@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 import tracemalloc
 from collections.abc import Iterable
+from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
 from support import SetClock
-
 from treescribe.events import Output
 from treescribe.masking import Masker
 from treescribe.output import FLUSH_MS, PIECE, OutputCapture, OutputLimits
@@ -41,7 +41,7 @@ class Captured:
 
 def cut(data: bytes, places: Iterable[int]) -> list[bytes]:
     ends = [0, *sorted(place % (len(data) + 1) for place in places), len(data)]
-    return [data[start:end] for start, end in zip(ends, ends[1:], strict=False)]
+    return [data[start:end] for start, end in pairwise(ends)]
 
 
 PRINTED = st.lists(st.one_of(st.text(max_size=8).map(str.encode), st.binary(max_size=4)), max_size=40).map(b"".join)

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from support import eventually
-
 from treescribe.process_tree import descendants, end_tree
 
 TREE = """

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from support import SetClock, Witness, eventually, host_with, new_run, python_in_background, unprivileged
-
 from treescribe import hookimpl
 from treescribe.environment import Variable
 from treescribe.errors import LockTimeout

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from support import python
-
 from treescribe.errors import InvalidInput
 from treescribe.output import OutputLimits
 from treescribe.settings import Settings, load_settings, plain
@@ -145,7 +144,7 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: Path, name: str, text: str
 
 def test_a_setting_that_cannot_be_used_is_told_from_a_file_too(tmp_path: Path) -> None:
     (tmp_path / "invoke.yaml").write_text("treescribe: {summary: sometimes}\n")
-    with pytest.raises(InvalidInput, match="^the setting treescribe.summary must be one of auto, always, never.$"):
+    with pytest.raises(InvalidInput, match=r"^the setting treescribe.summary must be one of auto, always, never.$"):
         load_settings(tmp_path)
 
 

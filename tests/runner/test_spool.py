@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support import eventually, python
-
 from treescribe.spool import Spool
 
 
@@ -78,7 +78,7 @@ def test_however_the_file_grows_the_records_are_the_same(records: list[dict[str,
     ends = [0, *sorted(place % (len(data) + 1) for place in places), len(data)]
     spool, reader = Spool(print), Reader()
     spool.follow("one", reader)
-    for start, end in zip(ends, ends[1:], strict=False):
+    for start, end in pairwise(ends):
         append(spool, "one-1.jsonl", data[start:end])
         spool.read()
     spool.close()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 
 import pytest
-
 from treescribe.terminal import Style, columns, count, duration, relative_time, style_for
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from support import git, unprivileged
-
 from treescribe.errors import WorkspaceError
 from treescribe.workspace import MARKERS, Workspace, ensure_state, same_directory
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from support import git, python, python_in_background, unprivileged
-
 from treescribe.errors import LockTimeout
 from treescribe.workspace import Workspace
 from treescribe.workspace_lock import HELD_VARIABLE, WorkspaceLock, held_by_ancestor
@@ -212,5 +211,5 @@ def test_a_forked_child_does_not_keep_it(workspace: Workspace) -> None:
         print("let go", flush=True)
         os.wait()
     """
-    with python_in_background(code, workspace.root), lock(workspace, shared=False):
+    with python_in_background(code, workspace.root), lock(workspace, shared=False, timeout=30):
         pass

@@ -199,24 +199,25 @@ def test_a_left_over_file_that_cannot_be_understood_does_not_stop_the_next_run(
 def test_a_child_forked_by_a_run_neither_keeps_its_lock_nor_writes_into_its_file(begin: Any, store: Store) -> None:
     run = begin()
     context = multiprocessing.get_context("fork")
-    reading, writing = os.pipe()
+    here, there = context.Pipe()
 
     def child(run: Run) -> None:
         run.emit(LogMessage(message="from the child"))
-        os.read(reading, 1)
+        run.finish(Outcome("failed", 1))
+        there.send(run.closing_lines)
+        there.recv()
 
     process = context.Process(target=child, args=(run,))
     process.start()
     try:
-        recorder._recordings[run].live.close()  # as if this process had died
+        assert here.recv() == []
+        assert store.read(store.runs()[0], Codec()).state == "live"
+        recorder._recordings.pop(run).live.close()  # as if this process had died
         assert store.read(store.runs()[0], Codec()).state == "interrupted"
         assert b"from the child" not in store.runs()[0].path.read_bytes()
     finally:
-        recorder._recordings.pop(run)
-        os.write(writing, b"x")
+        here.send("end")
         process.join()
-        os.close(reading)
-        os.close(writing)
 
 
 # ---- where nothing can be written ----------------------------------------------------------------------

@@ -13,7 +13,6 @@ from textwrap import dedent
 from typing import NamedTuple, TypeVar
 
 import pytest
-
 import treescribe_pytest.plugin
 from treescribe.environment import with_variables
 from treescribe.events import Event, SuiteFinished, TestFinished

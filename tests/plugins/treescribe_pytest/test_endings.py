@@ -8,7 +8,6 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-
 from treescribe.events import SuiteStarted, TestFinished, TestStarted
 
 if TYPE_CHECKING:
@@ -89,7 +88,10 @@ def test_a_class_that_cannot_be_collected_is_told_beside_its_file(project: Proje
 
 def test_an_internal_error_is_a_suite_that_errored(project: Project) -> None:
     project.write("test_a.py", PASSES)
-    project.write("conftest.py", "def pytest_runtest_setup(item):\n    pass\n\ndef pytest_runtest_logreport(report):\n    raise RuntimeError('broken hook')\n")
+    project.write(
+        "conftest.py",
+        "def pytest_runtest_setup(item):\n    pass\n\ndef pytest_runtest_logreport(report):\n    raise RuntimeError('broken hook')\n",
+    )
     recorded = project.pytest()
     assert recorded.exit_code == 3
     suite = recorded.suite("pytest")
@@ -161,8 +163,9 @@ def test_pytest_exit_cancels_the_session_and_the_test_that_called_it(project: Pr
 def test_a_session_that_a_plugin_stops_without_a_failure_is_cancelled(project: Project) -> None:
     project.write("test_a.py", PASSES + "def test_two(): pass\n")
     project.write(
-        "conftest.py", "def pytest_runtest_logfinish(nodeid):\n    session.shouldstop = 'time is up'\n"
-        "def pytest_sessionstart(session):\n    globals()['session'] = session\n"
+        "conftest.py",
+        "def pytest_runtest_logfinish(nodeid):\n    session.shouldstop = 'time is up'\n"
+        "def pytest_sessionstart(session):\n    globals()['session'] = session\n",
     )
     recorded = project.pytest()
     assert recorded.exit_code == 2

@@ -8,7 +8,6 @@ from textwrap import dedent
 from typing import TYPE_CHECKING
 
 import pytest
-
 from treescribe.events import SuiteFinished, TestFinished
 
 if TYPE_CHECKING:

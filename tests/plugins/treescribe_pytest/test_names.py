@@ -128,9 +128,7 @@ def test_every_file_is_a_suite_with_the_number_of_its_tests(project: Project) ->
 
 
 def test_interleaved_files_are_told_once_each(project: Project) -> None:
-    project.write(
-        "conftest.py", "def pytest_collection_modifyitems(items):\n    items.sort(key=lambda i: i.name)\n"
-    )
+    project.write("conftest.py", "def pytest_collection_modifyitems(items):\n    items.sort(key=lambda i: i.name)\n")
     for name in "ab":
         project.write(f"test_{name}.py", "def test_1(): pass\ndef test_2(): pass\n")
     recorded = project.pytest()

@@ -10,13 +10,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-
 from treescribe.events import TestFinished
 
 if TYPE_CHECKING:
     from plugins.treescribe_pytest.conftest import Project
 
-VERSIONS = [("3.8", "7.0.1"), ("3.8", "7"), ("3.9", "8.0.0"), ("3.10", "8"), ("3.12", "8"), ("3.13", "9"), ("3.12", "6.2")]
+VERSIONS = [
+    ("3.8", "7.0.1"),
+    ("3.8", "7"),
+    ("3.9", "8.0.0"),
+    ("3.10", "8"),
+    ("3.12", "8"),
+    ("3.13", "9"),
+    ("3.8", "6.2.5"),
+]
 
 TESTS = """\
     import unittest
@@ -81,7 +88,15 @@ def virtualenv(folder: Path, version: str, *requirements: str) -> Path:
 def test_any_pytest_from_seven_on_is_recorded_and_left_as_it_is(
     project: Project, tmp_path: Path, python: str, version: str
 ) -> None:
-    command = [str(virtualenv(tmp_path / "venv", python, f"pytest=={version}.*" if version.count(".") < 2 else f"pytest=={version}")), "-m", "pytest"]
+    command = [
+        str(
+            virtualenv(
+                tmp_path / "venv", python, f"pytest=={version}.*" if version.count(".") < 2 else f"pytest=={version}"
+            )
+        ),
+        "-m",
+        "pytest",
+    ]
     project.write("tests/test_cart.py", TESTS)
     recorded = project.command(command)
     assert recorded.printed == project.plain_command(command)
@@ -140,7 +155,7 @@ def test_plugins_that_rerun_or_list_plugins_do_not_trip_over_the_recorder(projec
 
 @pytest.mark.index
 def test_a_forked_test_that_dies_is_an_error(project: Project, tmp_path: Path) -> None:
-    command = [str(virtualenv(tmp_path / "venv", "3.12", "pytest", "pytest-forked")), "-m", "pytest", "--forked"]
+    command = [str(virtualenv(tmp_path / "venv", "3.12", "pytest==8.*", "pytest-forked")), "-m", "pytest", "--forked"]
     project.write("test_a.py", "import os\ndef test_one(): pass\ndef test_dies(): os.kill(os.getpid(), 9)\n")
     recorded = project.command(command)
     assert recorded.exit_code == 1
@@ -151,5 +166,7 @@ def test_every_module_of_the_recorder_is_read_by_the_oldest_python_it_is_for() -
     python = interpreter("3.8") or sys.executable
     from treescribe_pytest.plugin import RECORDER_FOLDER
 
-    code = "import ast, pathlib, sys; [ast.parse(p.read_text('utf-8')) for p in pathlib.Path(sys.argv[1]).rglob('*.py')]"
+    code = (
+        "import ast, pathlib, sys; [ast.parse(p.read_text('utf-8')) for p in pathlib.Path(sys.argv[1]).rglob('*.py')]"
+    )
     subprocess.run([python, "-c", code, RECORDER_FOLDER], check=True)

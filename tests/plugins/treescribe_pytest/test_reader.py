@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
-from treescribe_pytest.place import Place
-from treescribe_pytest.reader import PytestReader, is_alive
-
 from treescribe.events import Event, LogMessage, SuiteFinished, TestFinished, TestStarted
 from treescribe.host import Host
 from treescribe.run import Run, RunRequest
 from treescribe.workspace import Workspace
+from treescribe_pytest.place import Place
+from treescribe_pytest.reader import PytestReader, is_alive
 
 if TYPE_CHECKING:
     from plugins.treescribe_pytest.conftest import Events, Project

@@ -6,7 +6,6 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
-
 from treescribe.events import TestFinished, TestStarted
 
 if TYPE_CHECKING:
@@ -137,13 +136,26 @@ def test_a_test_has_an_absolute_path_and_a_line_that_counts_from_one(project: Pr
 
 
 def test_a_failure_keeps_its_traceback_and_a_passing_test_has_none(project: Project) -> None:
-    project.write("test_cart.py", "def test_one():\n    total = 9\n    assert total == 10\n\ndef test_two():\n    pass\n")
+    project.write(
+        "test_cart.py", "def test_one():\n    total = 9\n    assert total == 10\n\ndef test_two():\n    pass\n"
+    )
     recorded = project.pytest()
     trace = recorded.test("test_one").trace
     assert "    total = 9" in trace
     assert "E       assert 9 == 10" in trace
     assert "test_cart.py:3: AssertionError" in trace
     assert recorded.test("test_two").trace == ""
+
+
+def test_messages_and_traces_are_never_coloured(project: Project) -> None:
+    project.write("test_cart.py", "def test_one():\n    assert 9 == 10\n")
+    project.write("test_bad.py", "import no_such_module\n")
+    plain = project.pytest("--continue-on-collection-errors")
+    coloured = project.pytest("--continue-on-collection-errors", "--color=yes", FORCE_COLOR="1", PY_COLORS="1")
+    assert "\x1b[" in coloured.printed.stdout
+    for recorded in (plain, coloured):
+        assert "\x1b" not in recorded.test("test_one").trace + recorded.suite("test_bad.py").trace
+    assert coloured.test("test_one").fact() == plain.test("test_one").fact()
 
 
 def test_a_failure_of_call_and_teardown_keeps_both_traces(project: Project) -> None:

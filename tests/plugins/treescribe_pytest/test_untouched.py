@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-
-from treescribe_pytest.plugin import RECORDER_FOLDER
-
 from treescribe.events import LogMessage, SuiteFinished, TestFinished
+from treescribe_pytest.plugin import RECORDER_FOLDER
 
 if TYPE_CHECKING:
     from plugins.treescribe_pytest.conftest import Project
@@ -137,12 +135,16 @@ def test_named_plugins_stay_named_where_autoload_is_off(project: Project) -> Non
 
 
 def test_no_plugin_is_named_where_autoload_is_on(project: Project) -> None:
-    code = "import os; print(sorted(name for name in os.environ if name.startswith('PYTEST_') and 'TEST' not in name[7:]))"
+    code = (
+        "import os; print(sorted(name for name in os.environ if name.startswith('PYTEST_') and 'TEST' not in name[7:]))"
+    )
     assert project.command([sys.executable, "-c", code]).printed.stdout == "[]\n"
 
 
 def test_options_of_the_user_are_left_as_they_are(project: Project) -> None:
-    project.write("test_a.py", PASSES + "import os\ndef test_two():\n    assert os.environ['PYTEST_ADDOPTS'] == '-k two'\n")
+    project.write(
+        "test_a.py", PASSES + "import os\ndef test_two():\n    assert os.environ['PYTEST_ADDOPTS'] == '-k two'\n"
+    )
     recorded = project.pytest(PYTEST_ADDOPTS="-k two")
     assert recorded.statuses == {"test_a.py::test_two": "passed"}
 
@@ -157,7 +159,9 @@ def test_pytest_runs_as_ever_where_the_spool_cannot_be_written(project: Project,
         spool.write_text("")
     if kind == "removed during the run":
         spool.mkdir()
-    project.write("test_a.py", PASSES + FAILS + f"import shutil\ndef test_c():\n    shutil.rmtree({str(spool)!r}, True)\n")
+    project.write(
+        "test_a.py", PASSES + FAILS + f"import shutil\ndef test_c():\n    shutil.rmtree({str(spool)!r}, True)\n"
+    )
     variables = {"PYTHONPATH": str(RECORDER_FOLDER), "TREESCRIBE_SPOOL": str(spool)}
     seen = project.plain_command(PYTEST, environment={**variables, "PYTEST_CURRENT_TEST": ""})
     assert seen == project.plain()

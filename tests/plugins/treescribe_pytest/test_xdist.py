@@ -6,7 +6,6 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
-
 from treescribe.events import SuiteStarted, TestFinished
 
 if TYPE_CHECKING:

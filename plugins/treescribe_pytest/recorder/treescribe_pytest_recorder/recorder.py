@@ -119,16 +119,14 @@ class Recorder:
 
     def _test_reported(self, report: pytest.TestReport) -> None:
         key = report.nodeid, getattr(report, "node", None)  # `xdist --dist each` runs a test on every worker
-        if str(report.outcome) == "rerun":  # pytest-rerunfailures: the test begins anew
-            self._open.pop(key, None)
-            return
         verdict = self._open.get(key)
-        if verdict is None:
+        if verdict is None or report.when == "setup":
             verdict = self._open[key] = Verdict()
         verdict.add(report)
         if report.when not in ("setup", "call"):  # a report of no phase stands for a test whose process died
             del self._open[key]
-            self._test_finished(report.nodeid, verdict)
+            if not verdict.reruns:
+                self._test_finished(report.nodeid, verdict)
 
     def _test_finished(self, nodeid: str, verdict: Verdict) -> None:
         suite, test = split(nodeid)

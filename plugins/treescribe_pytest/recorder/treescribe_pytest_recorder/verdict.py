@@ -20,9 +20,12 @@ class Verdict:
     unexpected pass is ``passed`` (where it is strict, pytest itself reports a failure). These are the counts of
     pytest's own JUnit XML, with one difference: there, a test that failed twice, in its call and its teardown,
     is two.
+
+    :ivar decided: whether a report has said how the test came out: not before its call.
+    :ivar reruns: whether this was a try that does not count.
     """
 
-    __slots__ = ("decided", "line", "message", "path", "seconds", "status", "trace")
+    __slots__ = ("decided", "line", "message", "path", "reruns", "seconds", "status", "trace")
 
     def __init__(self) -> None:
         self.status = "passed"
@@ -32,9 +35,12 @@ class Verdict:
         self.path = ""
         self.line = 0
         self.decided = False
+        self.reruns = False
 
     def add(self, report: pytest.TestReport) -> None:
         """Take the next report of the test into account."""
+        if str(report.outcome) == "rerun":  # pytest-rerunfailures: another try follows, which decides
+            self.reruns = True
         is_subtest = hasattr(report, "context")
         if not is_subtest:  # its time is part of the call's
             self.seconds += getattr(report, "duration", 0.0)
