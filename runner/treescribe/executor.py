@@ -21,7 +21,7 @@ from treescribe.events import RunOutcome
 from treescribe.host import host
 from treescribe.observed_commands import observing_commands
 from treescribe.observed_tasks import TaskObserver, as_text, error_text
-from treescribe.operation_tasks import OperationTask
+from treescribe.operation_tasks import OwnTask
 from treescribe.run import Outcome, Run, RunRequest
 from treescribe.settings import Settings
 from treescribe.tracebacks import hide_own_frames
@@ -57,12 +57,12 @@ class Recording(InvokeExecutor):
 
     def _execute_observed(self, run: Run, tasks: tuple[Any, ...]) -> Any:
         observer = TaskObserver(run, self.collection, self.normalize(tasks))
-        with observer.observing(ignored=OperationTask), observing_commands(run):
+        with observer.observing(ignored=OwnTask), observing_commands(run):
             return super().execute(*tasks)
 
     def _begin(self, tasks: tuple[Any, ...]) -> Run | None:
         """Start the run; None where nothing is to be recorded, which is said unless it is meant."""
-        targets = [call for call in self._calls(tasks) if not isinstance(call.task, OperationTask)]
+        targets = [call for call in self._calls(tasks) if not isinstance(call.task, OwnTask)]
         if not targets:
             return None
         try:
@@ -91,7 +91,7 @@ class Recording(InvokeExecutor):
     def _target_texts(self, tasks: tuple[Any, ...]) -> list[str]:
         if not tasks:
             return [str(self.collection.default)]
-        return [target_text(task) for task in tasks if not isinstance(self._calls((task,))[0].task, OperationTask)]
+        return [target_text(task) for task in tasks if not isinstance(self._calls((task,))[0].task, OwnTask)]
 
 
 class Executor(Recording):

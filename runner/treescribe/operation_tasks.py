@@ -25,7 +25,16 @@ from treescribe.workspace import Workspace
 ALIAS_PREFIX = "treescribe"
 
 
-class OperationTask(Task[Any]):
+class OwnTask(Task[Any]):
+    """A task of treescribe's own: not part of any run, and equal to no other task."""
+
+    __hash__ = Task.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+
+class OperationTask(OwnTask):
     """An invoke task that runs an operation in the workspace around a directory.
 
     :param directory: gives the directory, when the task is called.
@@ -41,11 +50,6 @@ class OperationTask(Task[Any]):
         self._directory = directory
         self._named = named
         self.__doc__ = inspect.getdoc(operation.load()) if named else operation.help
-
-    __hash__ = Task.__hash__
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
 
     def get_arguments(self, ignore_unknown_help: bool | None = None) -> list[Argument]:
         """The operation's parameters as arguments; none where the operation is not named, since nothing is parsed."""

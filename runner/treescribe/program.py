@@ -12,14 +12,13 @@ from typing import Any
 import invoke
 from invoke.collection import Collection
 from invoke.exceptions import Exit, ParseError
+from invoke.executor import Executor
 from invoke.program import Program as InvokeProgram
-from invoke.tasks import Task
 
 from treescribe.errors import TreescribeError
-from treescribe.executor import recording
 from treescribe.host import host
 from treescribe.loader import WorktreeLoader
-from treescribe.operation_tasks import ALIAS_PREFIX, OperationTask, operations_collection
+from treescribe.operation_tasks import ALIAS_PREFIX, OperationTask, OwnTask, operations_collection
 
 WITHOUT_TASKS = ("init", "exec", "demo", ALIAS_PREFIX)
 """First words whose meaning is treescribe's own, so that no ``tasks.py`` is loaded for them."""
@@ -134,14 +133,24 @@ class Program(InvokeProgram):
     # -- executing --------------------------------------------------------------------------------------
 
     def execute(self) -> None:
-        """Execute with recording mixed over the executor class that the project configures."""
+        """Execute with recording mixed over the executor class that the project configures.
+
+        Operations alone need neither: what records is not even imported for them.
+        """
+        executor_class = self._configured_executor() if self._has_users_tasks() else Executor
+        executor_class(self.collection, self.config, self.core).execute(*self.tasks)
+
+    def _has_users_tasks(self) -> bool:
+        return not self.tasks or any(not isinstance(self.collection[task.name], OwnTask) for task in self.tasks)
+
+    def _configured_executor(self) -> type[Executor]:
+        from treescribe.executor import recording
+
         configured = self.config.tasks.executor_class
-        executor_class = self.executor_class
-        if configured is not None:
-            module, _, name = configured.rpartition(".")
-            executor_class = getattr(import_module(module), name)
-        executor = recording(executor_class, "treescribe")(self.collection, self.config, self.core)
-        executor.execute(*self.tasks)
+        if configured is None:
+            return recording(self.executor_class, "treescribe")
+        module, _, name = configured.rpartition(".")
+        return recording(getattr(import_module(module), name), "treescribe")
 
 
 def beside(users: Collection | None, own: Collection) -> tuple[Collection, list[str]]:
@@ -173,11 +182,11 @@ def _without_alias(collection: Collection) -> Collection:
     return shown
 
 
-def _command_task(name: str, text: str) -> Any:
+def _command_task(name: str, text: str) -> OwnTask:
     """A task that stands for a command which is not invoke's, so that it is listed."""
 
     def body(context: Any) -> None:
         raise Exit(text, code=2)
 
     body.__doc__ = text
-    return Task(body, name=name)
+    return OwnTask(body, name=name)
