@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from treescribe.events import RunFinished, RunOutcome
+from treescribe.reduce import test_fails
 from treescribe.terminal import count
 
 from treescribe_history.diff_entries import Pages
@@ -128,9 +129,13 @@ def changes_text(result: DiffResult, since: int) -> str:
     parts = []
     if changed.newly_failing:
         parts.append(f"newly failing since #{since}: {_listed(changed.newly_failing)}")
+    failing = [test.name for test in result.tests.added if test_fails(test.after)]
+    if failing:
+        names = (*failing[:NAMED], *([f"{len(failing) - NAMED:,} more"] if len(failing) > NAMED else ()))
+        parts.append(f"added and failing: {_listed(names)}")
     if changed.fixed:
         parts.append(f"fixed since #{since}: {_listed(changed.fixed)}")
-    if result.diagnostics.new and not changed.newly_failing:
+    if result.diagnostics.new and not (changed.newly_failing or failing):
         number = len(result.diagnostics.new) + result.left_out.get("diagnostics.new", 0)
         parts.append(f"{count(number, 'new diagnostic')}, first: {diagnostic_text(result.diagnostics.new[0])}")
     if parts:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -220,6 +223,18 @@ def test_several_processes_at_once_all_see_it_whole(workspace: Workspace) -> Non
         printed = list(pool.map(lambda process: process.communicate("go\n", timeout=60)[0], processes))
     assert printed == [".gitignore CACHEDIR.TAG README\n"] * 6
     assert [path.name for path in workspace.root.iterdir() if "treescribe" in path.name] == [".treescribe"]
+
+
+def test_nobody_ever_sees_it_half_made(workspace: Workspace) -> None:
+    for _ in range(50):
+        maker = threading.Thread(target=ensure_state, args=(workspace,))
+        seen: set[int] = set()
+        maker.start()
+        while maker.is_alive():
+            with suppress(FileNotFoundError):
+                seen.add(len(os.listdir(workspace.state)))
+        assert seen <= {3}
+        shutil.rmtree(workspace.state)
 
 
 def test_where_nothing_can_be_written_it_raises_and_leaves_nothing(read_only_workspace: Workspace) -> None:

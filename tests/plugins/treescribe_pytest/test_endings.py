@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
@@ -90,7 +91,7 @@ def test_an_internal_error_is_a_suite_that_errored(project: Project) -> None:
     project.write("test_a.py", PASSES)
     project.write(
         "conftest.py",
-        "def pytest_runtest_setup(item):\n    pass\n\ndef pytest_runtest_logreport(report):\n    raise RuntimeError('broken hook')\n",
+        "def pytest_runtest_logreport(report):\n    raise RuntimeError('broken hook')\n",
     )
     recorded = project.pytest()
     assert recorded.exit_code == 3
@@ -186,7 +187,7 @@ def test_an_exit_code_that_a_plugin_chose_is_left_to_the_command(project: Projec
 BLOCKS = PASSES + "import signal\ndef test_long():\n    while True:\n        signal.pause()\ndef test_never(): pass\n"
 
 
-def send(number: int) -> object:
+def send(number: int) -> Callable[[Live], None]:
     def by(live: Live) -> None:
         live.events.wait_for(lambda event: isinstance(event, TestStarted) and event.test == "test_long")
         live.process.send_signal(number)

@@ -88,15 +88,8 @@ def virtualenv(folder: Path, version: str, *requirements: str) -> Path:
 def test_any_pytest_from_seven_on_is_recorded_and_left_as_it_is(
     project: Project, tmp_path: Path, python: str, version: str
 ) -> None:
-    command = [
-        str(
-            virtualenv(
-                tmp_path / "venv", python, f"pytest=={version}.*" if version.count(".") < 2 else f"pytest=={version}"
-            )
-        ),
-        "-m",
-        "pytest",
-    ]
+    release = version if version.count(".") == 2 else f"{version}.*"
+    command = [str(virtualenv(tmp_path / "venv", python, f"pytest=={release}")), "-m", "pytest"]
     project.write("tests/test_cart.py", TESTS)
     recorded = project.command(command)
     assert recorded.printed == project.plain_command(command)

@@ -98,12 +98,20 @@ JSON = st.recursive(
     max_leaves=6,
 )
 NAMES = st.sampled_from(
-    ["session-started", "collected", "collection-error", "test-started", "test-finished", "internal-error"]
-    + ["interrupted", "session-finished", "unknown"]
+    [
+        "session-started",
+        "collected",
+        "collection-error",
+        "internal-error",
+        "interrupted",
+        "test-started",
+        "test-finished",
+        "session-finished",
+        "unknown",
+    ]
 )
 KEYS = st.sampled_from(
-    ["pid", "file", "rootdir", "files", "suite", "test", "status", "path", "line", "message", "trace", "by", "lost"]
-    + ["duration_ms", "exit_code", "usage", "problem"]
+    (*FINISHED, "pid", "file", "rootdir", "files", "message", "trace", "by", "lost", "exit_code", "usage")
 )
 
 

@@ -280,11 +280,13 @@ def test_pip_would_list_the_recorder_if_it_were_not_told(project: Project) -> No
 
 
 def test_the_recorder_needs_nothing_but_the_standard_library_and_pytest() -> None:
-    code = (
-        "import sys, pytest; before = set(sys.modules); import treescribe_pytest_recorder.recorder, "
-        "treescribe_pytest_recorder.journal; print(sorted({name.partition('.')[0] for name in set(sys.modules) - before}"
-        " - set(sys.stdlib_module_names)))"
-    )
+    code = """if True:
+        import sys, pytest
+        before = set(sys.modules)
+        import treescribe_pytest_recorder.recorder, treescribe_pytest_recorder.journal
+        added = {name.partition(".")[0] for name in set(sys.modules) - before}
+        print(sorted(added - set(sys.stdlib_module_names)))
+    """
     done = subprocess.run(
         [sys.executable, "-c", code],
         env=os.environ | {"PYTHONPATH": str(RECORDER_FOLDER)},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -10,13 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .verdict import Verdict, bounded, message_of, one_line, raised_in, skip_reason, trace_of
+from .verdict import Verdict, bounded, message_of, one_line, raised_in, skip_reason, trace_of, uncoloured
 
 if TYPE_CHECKING:
     from .journal import Journal
-
-
-_COLOURS = re.compile("\x1b\\[[0-9;]*m")
 
 
 class Recorder:
@@ -133,7 +129,7 @@ class Recorder:
         self._journal.write({"event": "test-finished", "suite": suite, "test": test, **verdict.record()})
 
     def _internal_error(self, excrepr: object) -> None:
-        text = _COLOURS.sub("", str(excrepr))  # with FORCE_COLOR it is coloured for a file, too
+        text = uncoloured(str(excrepr))
         record = {"event": "internal-error", "message": message_of(excrepr, text), "trace": bounded(text)}
         self._journal.write(record)
 
@@ -143,7 +139,7 @@ class Recorder:
 
     def _end(self, session: pytest.Session) -> None:
         for (nodeid, _), verdict in self._open.items():
-            if verdict.decided:  # `xdist -x` stops before the failed test's teardown is reported
+            if verdict.decided and not verdict.reruns:  # `xdist -x` stops before the failed test's teardown is reported
                 self._test_finished(nodeid, verdict)
         record: dict[str, Any] = {"event": "session-finished", "exit_code": int(session.exitstatus)}
         error = sys.exc_info()[1]  # pytest tells a usage error to no hook, and is on its way out with it here

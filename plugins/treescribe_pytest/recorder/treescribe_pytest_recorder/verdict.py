@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -9,6 +10,7 @@ if TYPE_CHECKING:
 
 LONGEST_TRACE = 16 * 1024
 LONGEST_MESSAGE = 1000
+_COLOUR = re.compile("\x1b\\[[0-9;]*m")
 _SKIP_PREFIXES = ("Skipped: ", "unittest.case.SkipTest: ")
 
 
@@ -41,6 +43,7 @@ class Verdict:
         """Take the next report of the test into account."""
         if str(report.outcome) == "rerun":  # pytest-rerunfailures: another try follows, which decides
             self.reruns = True
+            return
         is_subtest = hasattr(report, "context")
         if not is_subtest:  # its time is part of the call's
             self.seconds += getattr(report, "duration", 0.0)
@@ -94,14 +97,20 @@ class Verdict:
 
 
 def _named(name: str, reason: str) -> str:
+    reason = str(reason)
     reason = one_line(reason[len("reason: ") :] if reason.startswith("reason: ") else reason)
     return f"{name}: {reason}" if reason else name
 
 
 def trace_of(report: pytest.TestReport | pytest.CollectReport) -> str:
     """The whole report, without the line that names the worker it came from."""
-    text = report.longreprtext
+    text = uncoloured(report.longreprtext)
     return text.partition("\n")[2] if hasattr(report, "node") and text.startswith("[") else text
+
+
+def uncoloured(text: str) -> str:
+    """`text` without colours: pytest renders some reports early, for a terminal (``FORCE_COLOR``, ``--color``)."""
+    return _COLOUR.sub("", text) if "\x1b" in text else text
 
 
 def skip_reason(longrepr: object) -> str:
