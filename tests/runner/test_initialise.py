@@ -97,7 +97,7 @@ def test_the_setting_is_added_and_the_rest_stays(workspace: Workspace, name: str
     again = init(workspace)
     assert not again.changed
     assert file.read_bytes().decode() == after
-    assert sorted(path.name for path in workspace.root.iterdir()) == sorted([".git", "README", name])
+    assert {path.name for path in workspace.root.iterdir()} - {"__pycache__"} == {".git", "README", name}
 
 
 def test_where_there_is_no_file_a_yaml_file_is_made(workspace: Workspace) -> None:
@@ -156,7 +156,7 @@ def test_what_cannot_be_added_to_is_refused_and_unchanged(
     assert caught.value.message.startswith(f"{file} {message}")
     assert caught.value.hint
     assert file.read_text() == text
-    assert sorted(path.name for path in workspace.root.iterdir()) == sorted([".git", "README", name])
+    assert {path.name for path in workspace.root.iterdir()} - {"__pycache__"} == {".git", "README", name}
 
 
 def test_a_file_that_is_no_text_is_refused(workspace: Workspace) -> None:

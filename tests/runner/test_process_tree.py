@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from support import eventually
+from treescribe import process_tree
 from treescribe.process_tree import descendants, end_tree
 
 TREE = """
@@ -79,6 +80,15 @@ def test_grandchildren_and_those_in_sessions_of_their_own_are_found_parents_firs
     process.wait()
 
 
+def test_they_are_found_the_same_where_there_is_no_proc(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    process, parents = tree
+    monkeypatch.setattr(process_tree, "_processes", process_tree._processes_from_ps)
+    assert set(descendants(process.pid)) == set(parents) - {process.pid}
+    end_tree(process.pid)
+    process.wait()
+    eventually(lambda: all(is_gone(pid) for pid in parents))
+
+
 def test_all_of_them_are_ended(tree: Tree) -> None:
     process, parents = tree
     end_tree(process.pid)
@@ -118,7 +128,7 @@ def test_those_that_keep_starting_others_leave_none(tmp_path: Path) -> None:
         process.stdout.read(8)
         eventually(lambda: len(descendants(process.pid)) > 30)
         end_tree(process.pid)
-    command = ["ps", "-axo", "pid=,stat=,args="]
+    command = ["ps", "-axwwo", "pid=,stat=,args="]
 
     def left() -> list[str]:
         listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()

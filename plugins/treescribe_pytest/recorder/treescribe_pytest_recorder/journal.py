@@ -29,10 +29,14 @@ class Journal:
         self._reopen(os.O_CREAT | os.O_EXCL)
 
     def write(self, record: dict[str, Any]) -> None:
-        """Append one record with one call, in the process that began the file and in no fork of it."""
+        """Append one record."""
+        self.append(self._encode(record))
+
+    def append(self, text: str) -> None:
+        """Append one record, as JSON, with one call, in the process that began the file and in no fork of it."""
         if self._getpid() != self.pid:
             return
-        line = self._encode(record).encode("ascii") + b"\n"
+        line = text.encode("ascii") + b"\n"
         if not self._is_ours():
             self._reopen(0)
         if self._torn:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable
+from json.encoder import encode_basestring_ascii as _quoted  # the two records of every test are written by hand: fast
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -104,17 +105,17 @@ class Recorder:
 
     def _skipped_whole(self, report: pytest.CollectReport) -> None:
         """A file that skipped itself is one skipped test, as it is in JUnit XML."""
-        suite, test = split(report.nodeid)
         verdict = Verdict()
-        verdict.status, verdict.message, verdict.path = "skipped", skip_reason(report.longrepr), suite
-        self._journal.write({"event": "test-finished", "suite": suite, "test": test, **verdict.record()})
+        verdict.status, verdict.message = "skipped", skip_reason(report.longrepr)
+        verdict.path, _ = split(report.nodeid)
+        self._test_finished(report.nodeid, verdict)
 
     def _test_started(self, nodeid: str) -> None:
         suite, test = split(nodeid)
-        self._journal.write({"event": "test-started", "suite": suite, "test": test})
+        self._journal.append(f'{{"event":"test-started","suite":{_quoted(suite)},"test":{_quoted(test)}}}')
 
     def _test_reported(self, report: pytest.TestReport) -> None:
-        key = report.nodeid, getattr(report, "node", None)  # `xdist --dist each` runs a test on every worker
+        key = report.nodeid, vars(report).get("node")  # `xdist --dist each` runs a test on every worker
         verdict = self._open.get(key)
         if verdict is None or report.when == "setup":
             verdict = self._open[key] = Verdict()
@@ -126,7 +127,8 @@ class Recorder:
 
     def _test_finished(self, nodeid: str, verdict: Verdict) -> None:
         suite, test = split(nodeid)
-        self._journal.write({"event": "test-finished", "suite": suite, "test": test, **verdict.record()})
+        names = f'"suite":{_quoted(suite)},"test":{_quoted(test)}'
+        self._journal.append(f'{{"event":"test-finished",{names},{verdict.members()}}}')
 
     def _internal_error(self, excrepr: object) -> None:
         text = uncoloured(str(excrepr))

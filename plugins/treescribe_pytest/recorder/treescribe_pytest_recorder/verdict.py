@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from json.encoder import encode_basestring_ascii as _quoted
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import pytest
@@ -41,34 +42,32 @@ class Verdict:
 
     def add(self, report: pytest.TestReport) -> None:
         """Take the next report of the test into account."""
-        if str(report.outcome) == "rerun":  # pytest-rerunfailures: another try follows, which decides
+        outcome: str = report.outcome
+        if outcome == "rerun":  # pytest-rerunfailures: another try follows, which decides
             self.reruns = True
             return
-        is_subtest = hasattr(report, "context")
+        known = vars(report)
+        is_subtest = "context" in known
         if not is_subtest:  # its time is part of the call's
-            self.seconds += getattr(report, "duration", 0.0)
+            self.seconds += known.get("duration", 0.0)
             path, line, _ = report.location
             self.path, self.line = path, 0 if line is None else line + 1
-        if report.outcome == "failed":
+        if outcome == "failed":
             self._fail(report)
-        elif not is_subtest and report.outcome == "skipped":
+        elif not is_subtest and outcome == "skipped":
             self._skip(report)
         elif not is_subtest and report.when == "call":
             self._pass(report)
 
-    def record(self) -> dict[str, Any]:
-        """What is written of it."""
-        record: dict[str, Any] = {
-            "status": self.status,
-            "duration_ms": round(self.seconds * 1000),
-            "path": self.path,
-            "line": self.line,
-        }
+    def members(self) -> str:
+        """What is written of it: the members of a JSON object."""
+        duration = f"{self.seconds * 1000:.0f}"
+        text = f'"status":"{self.status}","duration_ms":{duration},"path":{_quoted(self.path)},"line":{self.line}'
         if self.message:
-            record["message"] = self.message
+            text += f',"message":{_quoted(self.message)}'
         if self.trace:
-            record["trace"] = bounded(self.trace)
-        return record
+            text += f',"trace":{_quoted(bounded(self.trace))}'
+        return text
 
     def _fail(self, report: pytest.TestReport) -> None:
         self.decided = True
