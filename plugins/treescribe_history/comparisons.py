@@ -17,7 +17,7 @@ from treescribe_history.transcript import Transcript
 
 _BASE = "the run to compare with: its number, previous, or a pinned name"
 _TARGET = "the run that is looked at: its number, latest, or a pinned name"
-_DIRECTORY = "another worktree, absolute, that the base is a run of"
+_DIRECTORY = "another worktree, that the base is a run of"
 _LIMIT = "how many entries of each section are listed at most; 0 lists all"
 _OFFSET = "how many entries of each section are passed over first"
 
@@ -26,7 +26,7 @@ def diff_runs(
     workspace: Workspace,
     base: Annotated[RunReference, Parameter(_BASE, positional=True)] = PREVIOUS,
     target: Annotated[RunReference, Parameter(_TARGET, positional=True)] = LATEST,
-    base_directory: Annotated[str, Parameter(_DIRECTORY)] = "",
+    base_directory: Annotated[str, Parameter(_DIRECTORY, directory=True)] = "",
     exit_code: Annotated[bool, Parameter("end with exit code 1 where there are differences")] = False,
     limit: Annotated[int, Parameter(_LIMIT)] = 50,
     offset: Annotated[int, Parameter(_OFFSET)] = 0,
@@ -40,7 +40,7 @@ def time_runs(
     workspace: Workspace,
     base: Annotated[RunReference, Parameter(_BASE, positional=True)] = PREVIOUS,
     target: Annotated[RunReference, Parameter(_TARGET, positional=True)] = LATEST,
-    base_directory: Annotated[str, Parameter(_DIRECTORY)] = "",
+    base_directory: Annotated[str, Parameter(_DIRECTORY, directory=True)] = "",
     limit: Annotated[int, Parameter(_LIMIT)] = 50,
 ) -> TimingResult:
     """Compare how long two runs took, by test, suite, compile unit, task and command."""

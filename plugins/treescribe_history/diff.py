@@ -7,11 +7,11 @@ give the same bytes.
 from __future__ import annotations
 
 from collections import Counter
-from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
 from treescribe.events import UnknownEvent
 from treescribe.facts import FactSet, collect
+from treescribe.foreign import fact_of
 
 from treescribe_history import diff_sections as sections
 from treescribe_history.diff_entries import Pages
@@ -64,7 +64,7 @@ def exit_code(result: DiffResult, parameters: dict[str, Any]) -> int:
 
 def facts_of(transcript: Transcript) -> FactSet:
     """Collect the facts of a run."""
-    return collect(filter(None, map(methodcaller("fact"), transcript.events)), transcript.header.workspace)
+    return collect(filter(None, map(fact_of, transcript.events)), transcript.header.workspace)
 
 
 _KEY_LENGTHS = {"test": 3, "suite": 2, "compile": 1, "diagnostic": 3, "command": 1}

@@ -11,6 +11,7 @@ from hashlib import blake2b
 
 from treescribe.events import Event
 from treescribe.facts import Fact
+from treescribe.foreign import fact_of
 
 _BYTES = 16
 _MODULUS = 1 << (8 * _BYTES)
@@ -27,7 +28,7 @@ class Fingerprint:
 
     def add(self, event: Event) -> None:
         self._begun += 1
-        fact = event.fact()
+        fact = fact_of(event)
         if fact is not None:
             self._add(fact)
         self._added += 1

@@ -22,6 +22,7 @@ from treescribe.events import (
     TestStarted,
 )
 from treescribe.facts import full_test_name
+from treescribe.foreign import fact_of
 from treescribe.reduce import compile_fails, suite_fails, test_fails
 
 _ORDER = ("test", "suite", "diagnostic", "compile", "command", "task", "operation", "issue", "patch", "log")
@@ -188,7 +189,7 @@ def _of_message(message: LogMessage) -> Item:
 
 def _of_fact(event: Event) -> Item | None:
     """An item of any other event that establishes a fact, a third party's included."""
-    fact = event.fact()
+    fact = fact_of(event)
     if fact is None:
         return None
     values = {name: _text(value) for name, value in (*fact.value, *fact.shown) if value not in (None, "", ())}

@@ -150,7 +150,7 @@ def list_store(store: Store, limit: int, offset: int) -> RunsResult:
     total = len(listing.runs)
     return RunsResult(
         workspace=str(store.workspace.root),
-        runs=tuple(listing.row(position) for position in range(offset, min(offset + limit, total))),
+        runs=tuple(listing.row(position) for position in range(offset, min(offset + limit, total) if limit else total)),
         total=total,
         recorded=max(last_id(store), total),
         offset=offset,

@@ -127,5 +127,7 @@ def _give_up(run: Run, error: OSError) -> None:
 
 
 def _warn(run: Run, error: OSError | TreescribeError) -> None:
-    reason = error.strerror or str(error) if isinstance(error, OSError) else str(error)
+    reason = str(error)
+    if isinstance(error, OSError) and error.strerror:
+        reason = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     print(f"treescribe: this run is not recorded in {run.workspace.root}: {reason}", file=sys.stderr)

@@ -23,7 +23,7 @@ RunReference = str | int
 """How a run is referred to: see `resolve`."""
 
 RUN_HELP = "the run: its number, latest, previous, or a pinned name"
-LIMIT_HELP = "how many are listed at most"
+LIMIT_HELP = "how many are listed at most; 0 lists all"
 OFFSET_HELP = "how many are passed over first"
 
 
@@ -160,9 +160,12 @@ def _by_number(store: Store, number: int, called: str = "") -> StoredRun:
             f"there never was a run #{number} in {store.workspace.root}; the newest is #{last}.",
             "See which runs there are: treescribe history.list",
         )
-    kept = f"the newest {len(runs)} are" if len(runs) > 1 else "one run is"
+    pinned = set(read_pins(store).values())
+    unpinned = [run for run in runs if run.id not in pinned] or runs
+    kept = f"the newest {len(unpinned)} are" if len(unpinned) > 1 else "one run is"
+    oldest = unpinned[-1].id
     raise RunUnavailable(
-        f"run #{number}{called} is no longer kept in {store.workspace.root} ({kept}; the oldest is #{runs[-1].id}).",
+        f"run #{number}{called} is no longer kept in {store.workspace.root} ({kept}; the oldest is #{oldest}).",
         "Keep a run for good with: treescribe history.pin RUN NAME",
     )
 
@@ -178,7 +181,7 @@ def _nothing(store: Store) -> RunUnavailable:
 
 def check_page(limit: int, offset: int) -> None:
     """Refuse a page that cannot be."""
-    if limit < 1:
-        raise InvalidInput(f"limit must be at least 1, not {limit}.")
+    if limit < 0:
+        raise InvalidInput(f"limit must be at least 0, which means all, not {limit}.")
     if offset < 0:
         raise InvalidInput(f"offset must be at least 0, not {offset}.")

@@ -17,6 +17,7 @@ from treescribe_history.diagnostics import Diagnostics, diagnostics_of
 from treescribe_history.digest import RUNNING
 from treescribe_history.items import Item, items_of
 from treescribe_history.pins import names_of, read_pins
+from treescribe_history.printed import Printed, printed
 from treescribe_history.resolve import LIMIT_HELP, OFFSET_HELP, RUN_HELP, RunReference, check_page, resolve
 from treescribe_history.store import Store
 from treescribe_history.transcript import LIVE, Transcript
@@ -61,6 +62,7 @@ class ShowResult(Result):
     query: str | None = None
     projects: tuple[str, ...] | None = None
     items: tuple[Item, ...]
+    output: tuple[Printed, ...] | None = None
     total: int
     offset: int
     limit: int
@@ -73,6 +75,7 @@ def show(
     query: Annotated[str, Parameter("a regular expression, searched in messages, traces, paths and names")] = "",
     limit: Annotated[int, Parameter(LIMIT_HELP)] = 50,
     offset: Annotated[int, Parameter(OFFSET_HELP)] = 0,
+    output: Annotated[bool, Parameter("show what the commands printed, as far as it was kept")] = False,
 ) -> ShowResult:
     """Show what happened in a run: its verdict, then tests, suites, diagnostics, commands and tasks, failing first.
 
@@ -81,7 +84,8 @@ def show(
     check_page(limit, offset)
     store = Store(workspace)
     transcript = store.read(resolve(store, run), host().codec())
-    return show_transcript(store, transcript, project=project, query=query, limit=limit, offset=offset)
+    result = show_transcript(store, transcript, project=project, query=query, limit=limit, offset=offset)
+    return replace(result, output=printed(transcript.events)) if output else result
 
 
 def show_transcript(
@@ -122,7 +126,9 @@ def show_transcript(
         unknown_events=verdict.unknown_events or None,
         query=query or None,
         projects=_projects(everything) if project and not items else None,
-        items=tuple(item if query else _with_short_trace(item) for item in items[offset : offset + limit]),
+        items=tuple(
+            item if query else _with_short_trace(item) for item in items[offset : offset + limit if limit else None]
+        ),
         total=len(items),
         offset=offset,
         limit=limit,

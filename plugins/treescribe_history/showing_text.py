@@ -27,7 +27,12 @@ def render(result: ShowResult, style: Style) -> str:
     width = max((len(_label(item)) for item in result.items), default=0)
     for item in result.items:
         lines += _item_lines(item, result, style, width)
-    return "\n".join([*lines, _below_items(result)])
+    lines.append(_below_items(result))
+    for part in result.output or ():
+        lines += ["", style.paint(f"{part.stream} of {part.source}:", "strong"), part.text.rstrip("\n")]
+    if result.output == ():
+        lines.append("Nothing was printed.")
+    return "\n".join(lines)
 
 
 def _unknown(number: int) -> str:

@@ -1,4 +1,4 @@
-"""The command line's entry: ``treescribe exec`` and ``treescribe demo`` go without invoke, the rest through it."""
+"""The command line's entry: ``treescribe exec`` goes without invoke, the rest through it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,6 @@ def main() -> None:
         from treescribe.exec_command import main as exec_main
 
         sys.exit(exec_main(sys.argv[2:]))
-    if command == "demo":
-        from treescribe.demo import main as demo_main
-
-        sys.exit(demo_main(sys.argv[2:]))
     from treescribe.program import Program
 
     Program().run()

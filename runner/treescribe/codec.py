@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -69,6 +69,11 @@ class Codec:
     def __init__(self, types: Iterable[type[Event]] = ()) -> None:
         self._types = {cls.type: cls for cls in (*CATALOGUE, *types)}
         self._validators: dict[str, Validator] = {}
+
+    @property
+    def types(self) -> Collection[str]:
+        """The names of the types that are known here."""
+        return self._types.keys()
 
     def from_record(self, record: Any) -> Event:
         """Return the event that `record` holds; an `UnknownEvent` where its type is not known here.

@@ -11,15 +11,6 @@ import venv
 from importlib.util import find_spec
 from pathlib import Path
 
-USAGE = """\
-Usage: treescribe demo [--keep]
-
-Make a small project in a throw-away git worktree and go through a session with it: run its tests, break one, run,
-compare, mend it, run, compare with the first run. Each command is shown as it is typed, with what it prints.
-
-  --keep    leave the worktree where it is, to go on with it
-"""
-
 _FILES = {
     "tasks.py": '''\
 from invoke import task
@@ -58,12 +49,11 @@ def test_discounted():
 _RIGHT, _WRONG = "price - price * percent // 100", "price - percent"
 
 
-def main(words: list[str]) -> int:
-    """Run the demonstration; returns the exit code."""
-    if words not in ([], ["--keep"]):
-        asked = words in (["--help"], ["-h"])
-        print(USAGE, end="", file=sys.stdout if asked else sys.stderr)
-        return 0 if asked else 2
+def play(*, keep: bool) -> int:
+    """Make a small project in a throw-away git worktree and go through a session with it; returns the exit code.
+
+    :param keep: leave the worktree where it is.
+    """
     folder = Path(tempfile.mkdtemp(prefix="treescribe-demo-"))
     try:
         return _Session(folder).play()
@@ -71,7 +61,7 @@ def main(words: list[str]) -> int:
         print(f"treescribe: the demonstration cannot go on: {error}", file=sys.stderr)
         return 1
     finally:
-        if words:
+        if keep:
             print(f"\nThe worktree is kept: {folder / 'shop'}")
         else:
             shutil.rmtree(folder, ignore_errors=True)

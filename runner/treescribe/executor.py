@@ -63,7 +63,7 @@ class Recording(InvokeExecutor):
     def _begin(self, tasks: tuple[Any, ...]) -> Run | None:
         """Start the run; None where nothing is to be recorded, which is said unless it is meant."""
         targets = [call for call in self._calls(tasks) if not isinstance(call.task, OwnTask)]
-        if not targets:
+        if not targets or self.config.run.dry:  # nothing is run, and a dry run is nothing to compare with
             return None
         try:
             workspace = Workspace.open(os.path.abspath(self.collection.loaded_from or os.getcwd()))

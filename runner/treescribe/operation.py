@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_type_hints
 
 from treescribe.effects import Effect, effect_of
+from treescribe.errors import TreescribeError
 from treescribe.result import model_of
 
 if TYPE_CHECKING:
@@ -29,11 +30,13 @@ class Parameter(NamedTuple):
     :ivar help: one line, shown by ``--help`` and in the tool's schema.
     :ivar positional: on the command line it may be given without its flag.
     :ivar shown: False keeps it off the command line; for what only a program would give.
+    :ivar directory: it is a directory, absolute; on the command line one may be given relative to the current one.
     """
 
     help: str
     positional: bool = False
     shown: bool = True
+    directory: bool = False
 
 
 @dataclass(frozen=True)
@@ -91,10 +94,13 @@ class Operation:
         returned: type[Any] = get_type_hints(self.load())["return"]
         return returned if issubclass(returned, BaseModel) else model_of(returned)
 
+    def load_render(self) -> Callable[..., str]:
+        """Import and return the function that shows a result to people."""
+        return _load(self.render)
+
     def text(self, result: BaseModel, style: Style) -> str:
         """`result` as people read it, without a final newline."""
-        text: str = _load(self.render)(result, style)
-        return text
+        return self.load_render()(result, style)
 
     def code(self, result: BaseModel, parameters: dict[str, Any]) -> int:
         """The exit code that the command line ends with for `result`."""
@@ -116,5 +122,11 @@ def described(parameter: inspect.Parameter) -> Parameter:
 
 def _load(name: str) -> Callable[..., Any]:
     module, _, attribute = name.partition(":")
-    loaded: Callable[..., Any] = getattr(importlib.import_module(module), attribute)
+    try:
+        loaded: Callable[..., Any] = getattr(importlib.import_module(module), attribute)
+    except Exception as error:  # whatever a plugin's module does when it is loaded is the plugin's fault
+        raise TreescribeError(
+            f"{name} cannot be loaded: {type(error).__name__}: {error}",
+            f"That is a fault of {module.partition('.')[0]}, not yours.",
+        ) from error
     return loaded

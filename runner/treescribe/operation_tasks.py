@@ -8,7 +8,7 @@ import sys
 import tempfile
 import traceback
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from typing import Annotated, Any, Union, get_args, get_origin
 
 from invoke.collection import Collection
@@ -59,25 +59,49 @@ class OperationTask(OwnTask):
         arguments = [_argument(parameter) for parameter in parameters]
         return [*arguments, Argument(name="json", kind=bool, default=False, help="Print the result as JSON.")]
 
-    def optional_positionals(self) -> list[str]:
-        """Flags that may be left off on the command line, in order."""
-        if not self._named:
-            return []
-        parameters = self.operation.parameters().values()
-        return [_flag(p) for p in parameters if described(p).positional and p.default is not inspect.Parameter.empty]
+    def flags(self) -> list[str]:
+        """The flags of its arguments."""
+        return [f"--{argument.names[0]}" for argument in self.get_arguments()]
+
+    def take_words(self, words: list[str], names: Container[str]) -> tuple[list[str], list[str]]:
+        """Split the words that follow the task's name into its own, with flags for all values, and the rest.
+
+        A value may stand by itself, before or after options; where it can be left out, the name of a task is none.
+        """
+        arguments = {f"--{argument.names[0]}": argument for argument in self.get_arguments()}
+        pending = [p for p in self.operation.parameters().values() if described(p).positional and _flag(p) not in words]
+        own: list[str] = []
+        while words:
+            if words[0].startswith("-"):
+                argument = arguments.get(words[0])
+                taken = 2 if argument is not None and argument.takes_value else 1
+                own, words = own + words[:taken], words[taken:]
+            elif not pending or (words[0] in names and pending[0].default is not inspect.Parameter.empty):
+                break
+            else:
+                own, words = [*own, _flag(pending.pop(0)), words[0]], words[1:]
+        return own, words
+
+    def _absolute(self, parameters: dict[str, Any]) -> dict[str, Any]:
+        """The parameters with directories made absolute: only the command line knows a current one."""
+        directories = [name for name, p in self.operation.parameters().items() if described(p).directory]
+        start = self._directory()
+        return parameters | {
+            name: os.path.join(start, parameters[name]) for name in directories if parameters.get(name)
+        }
 
     def _show(self, json: bool, parameters: dict[str, Any]) -> None:
         operation = self.operation
         try:
             workspace = Workspace.open(self._directory()) if operation.needs_workspace else None
-            result = operation.call(workspace, **parameters)
+            result = operation.call(workspace, **self._absolute(parameters))
             style = style_for(sys.stdout, SystemClock().now_ms())
             _print(result.model_dump_json(exclude_none=True) if json else operation.text(result, style))
             code = operation.code(result, parameters)
         except (TreescribeError, Exit):
             raise
         except Exception as error:
-            raise TreescribeError(*_own_fault(operation.name, error)) from error
+            raise TreescribeError(*_fault(operation, error)) from error
         if code:
             raise Exit(code=code)
 
@@ -141,9 +165,12 @@ def _kind(annotation: Any) -> type:
     return annotation if annotation in (str, int, bool, float) else str
 
 
-def _own_fault(name: str, error: Exception) -> tuple[str, str]:
+def _fault(operation: Operation, error: Exception) -> tuple[str, str]:
+    """(message, hint) for a fault of the code behind an operation; the traceback is kept in a file."""
     handle, path = tempfile.mkstemp(prefix="treescribe-fault-", suffix=".log")
     with os.fdopen(handle, "w") as file:
         traceback.print_exception(error, file=file)
-    message = f"{name} failed, and that is a fault of treescribe, not yours: {type(error).__name__}: {error}"
-    return message, f"Nothing was changed in the history. The traceback is in {path}"
+    whose = operation.function.partition(":")[0].partition(".")[0]
+    reason = f"{type(error).__name__}: {error}"
+    message = f"{operation.name} failed, and that is a fault of {whose}, not yours: {reason}"
+    return message, f"The history is as it was. The traceback is in {path}"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict
 
+from treescribe.errors import TreescribeError
 from treescribe.host import host
+from treescribe.operation import Operation
 from treescribe.terminal import Style, columns
 from treescribe.workspace import Workspace
 
@@ -37,8 +39,8 @@ def plugins(workspace: Workspace | None) -> PluginsResult:
     TREESCRIBE_DISABLE_PLUGINS=a,b switches plugins off by name; TREESCRIBE_TRACE=1 prints every hook call.
     """
     found = host()
-    found.operations()
     found.codec()
+    problems = [problem for operation in found.operations().values() if (problem := _problem_of(operation))]
     infos = tuple(
         PluginInfo(
             name=state.name,
@@ -50,7 +52,19 @@ def plugins(workspace: Workspace | None) -> PluginsResult:
         )
         for state in found.plugins
     )
-    return PluginsResult(plugins=infos, notes=found.notes)
+    return PluginsResult(plugins=infos, notes=(*found.notes, *problems))
+
+
+def _problem_of(operation: Operation) -> str:
+    """Why an operation cannot be used; empty where it can."""
+    try:
+        operation.parameters_model()
+        operation.result_model()
+        operation.load_render()
+    except Exception as error:  # noqa: BLE001 - whatever a plugin's module does when it is loaded is its problem
+        text = error.message if isinstance(error, TreescribeError) else f"{type(error).__name__}: {error}"
+        return f"operation {operation.name}: {text}"
+    return ""
 
 
 def render(result: PluginsResult, style: Style) -> str:

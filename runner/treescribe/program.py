@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import os
+import re
 import sys
+from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import version
 from typing import Any
@@ -20,13 +22,11 @@ from treescribe.host import host
 from treescribe.loader import WorktreeLoader
 from treescribe.operation_tasks import ALIAS_PREFIX, OperationTask, OwnTask, operations_collection
 
-WITHOUT_TASKS = ("init", "exec", "demo", ALIAS_PREFIX)
-"""First words whose meaning is treescribe's own, so that no ``tasks.py`` is loaded for them."""
+WITHOUT_TASKS = ("exec", ALIAS_PREFIX)
+"""First words whose meaning is treescribe's own, so that no ``tasks.py`` is loaded for them.
 
-COMMANDS = {
-    "exec": "Record one command: treescribe exec -- COMMAND …",
-    "demo": "Show a whole session in a throw-away worktree: treescribe demo",
-}
+``init`` is none of them: a project's own task of that name must run, and not have a file of the project changed.
+"""
 
 
 class Program(InvokeProgram):
@@ -54,8 +54,8 @@ class Program(InvokeProgram):
         """Load the user's tasks where they are wanted, and put treescribe's operations beside them."""
         words = self.core.unparsed
         own = operations_collection(host().operations().values(), self._directory, [*words, *self._help_words()])
-        for name, text in COMMANDS.items():
-            own.add_task(_command_task(name, text))
+        own.add_task(_exec_task())
+        own.add_task(_demo_task())
         users = None if self._first_word().partition(".")[0] in WITHOUT_TASKS else self._users_collection(own)
         self.collection, self._shadowed = beside(users, own)
 
@@ -67,7 +67,7 @@ class Program(InvokeProgram):
                 raise
             return None  # there is no tasks.py here: treescribe's operations work all the same
         except (Exception, SystemExit) as error:
-            if self._first_word() not in own:
+            if self._first_word() not in own.task_names:
                 raise
             problem = f"{type(error).__name__}: {error}"
             print(f"treescribe: the tasks here cannot be loaded, going on without them: {problem}", file=sys.stderr)
@@ -90,28 +90,43 @@ class Program(InvokeProgram):
         self.core.unparsed = self._with_flags(list(self.core.unparsed))
         try:
             super().parse_tasks()
+        except ParseError as error:
+            raise ParseError(f"{error}{self._suggestion(str(error))}", error.context) from error
         except ValueError as error:  # a value that is not of its argument's type
             raise ParseError(f"A value cannot be used: {error}") from error
 
     def _with_flags(self, words: list[str]) -> list[str]:
-        """Give the values after an operation's name the flags that they may go without (``history.show 12``)."""
-        names = {name for names in self._names().items() for name in (names[0], *names[1])}
+        """Let values of operations go without their flags: ``history.show 12``."""
+        names = self._names()
         result: list[str] = []
-        pending: list[str] = []
-        for word in words:
-            if word.startswith("-"):
-                pending = []
-            elif word in names:
-                task = self.collection[word]
-                pending = task.optional_positionals() if isinstance(task, OperationTask) else []
-            elif pending:
-                result.append(pending.pop(0))
+        while words:
+            word, *words = words
             result.append(word)
+            task = self.collection[word] if word in names else None
+            if isinstance(task, OperationTask):
+                own, words = task.take_words(words, names)
+                result += own
         return result
 
-    def _names(self) -> dict[str, list[str]]:
-        names: dict[str, list[str]] = self.collection.task_names
-        return names
+    def _names(self) -> set[str]:
+        """Every name that a task can be called by."""
+        names = self.collection.task_names
+        return {*names, *(alias for aliases in names.values() for alias in aliases)}
+
+    def _suggestion(self, message: str) -> str:
+        """What may have been meant by a word that invoke has no idea of; empty where nothing is near."""
+        found = re.match(r"No idea what '(.+)' is!", message)
+        if found is None:
+            return ""
+        word = found[1]
+        flags = {flag for task in self._named_tasks() for flag in task.flags()}
+        known = flags if word.startswith("-") else self._names()
+        near = [name for name in sorted(known) if name.startswith(f"{word}.")] or get_close_matches(word, sorted(known))
+        return f" Did you mean: {', '.join(near)}" if near else ""
+
+    def _named_tasks(self) -> list[OperationTask]:
+        tasks = [self.collection[word] for word in self.core.unparsed if word in self._names()]
+        return [task for task in tasks if isinstance(task, OperationTask)]
 
     # -- showing ----------------------------------------------------------------------------------------
 
@@ -128,7 +143,7 @@ class Program(InvokeProgram):
         super().list_tasks()
         if self._shadowed and self.list_format != "json":
             for name in self._shadowed:
-                print(f"{name} is this project's own; treescribe's is {ALIAS_PREFIX}.{name}")
+                print(_shadowing(name))
 
     # -- executing --------------------------------------------------------------------------------------
 
@@ -173,6 +188,13 @@ def beside(users: Collection | None, own: Collection) -> tuple[Collection, list[
     return root, shadowed
 
 
+def _shadowing(name: str) -> str:
+    """What to know of a name that both the project and treescribe have."""
+    if name in WITHOUT_TASKS:
+        return f"treescribe {name} is treescribe's own; this project's {name} is run by: inv {name}"
+    return f"{name} is this project's own; treescribe's is {ALIAS_PREFIX}.{name}"
+
+
 def _without_alias(collection: Collection) -> Collection:
     if ALIAS_PREFIX not in collection.collections:
         return collection
@@ -182,11 +204,21 @@ def _without_alias(collection: Collection) -> Collection:
     return shown
 
 
-def _command_task(name: str, text: str) -> OwnTask:
-    """A task that stands for a command which is not invoke's, so that it is listed."""
+def _exec_task() -> OwnTask:
+    """Stands in the list for ``treescribe exec``, which is handled before invoke's parser sees its arguments."""
 
     def body(context: Any) -> None:
-        raise Exit(text, code=2)
+        raise Exit("exec comes first, and its command after --: treescribe exec -- COMMAND …", code=2)
 
-    body.__doc__ = text
-    return OwnTask(body, name=name)
+    body.__doc__ = "Record one command: treescribe exec -- COMMAND …"
+    return OwnTask(body, name="exec")
+
+
+def _demo_task() -> OwnTask:
+    def body(context: Any, keep: bool = False) -> None:
+        from treescribe.demo import play
+
+        raise Exit(code=play(keep=keep))
+
+    body.__doc__ = "Show a whole session in a throw-away git worktree, with real commands and what they print."
+    return OwnTask(body, name="demo", help={"keep": "Leave the worktree where it is, to go on with it."})

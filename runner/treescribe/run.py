@@ -26,6 +26,7 @@ from treescribe.events import (
     RunOutcome,
     RunStarted,
 )
+from treescribe.foreign import ForeignEventError, check, is_foreign
 from treescribe.host import Host
 from treescribe.masking import Masker
 from treescribe.nested import PARENT_VARIABLE, Forwarder, NestedRuns, Parent, parent_of_this_process
@@ -172,6 +173,8 @@ class Run:
                 return
             if event.at == 0:
                 event = replace(event, at=self.clock.now_ms())
+            if is_foreign(event) and not self._is_keepable(event):
+                return
             self._queue.append(event)
             self._finished = last
             if self._delivering:  # an observer emitted: its event comes after the one at hand
@@ -182,6 +185,18 @@ class Run:
                     self._deliver(self._queue.pop(0))
             finally:
                 self._delivering = False
+
+    def _is_keepable(self, event: Event) -> bool:
+        """Whether a third party's event can be recorded; what is wrong with it is reported, once for each type."""
+        try:
+            check(event, self._host.codec().types)
+        except ForeignEventError as error:
+            if event.type not in self._reported:
+                self._reported.add(event.type)
+                print(f"treescribe: {error}", file=sys.stderr)
+                self.report(str(error))
+            return error.keepable
+        return True
 
     def _deliver(self, event: Event) -> None:
         self._reducer.add(event)

@@ -148,7 +148,7 @@ def test_an_event_that_cannot_be_written_does_not_stop_the_others(workspace: Wor
     run.finish(Outcome("passed", 0))
     (file,) = spool.iterdir()
     assert file.name.startswith("run-")
-    assert [json.loads(line)["type"] for line in file.read_text().splitlines()] == ["TestFinished"]
+    assert [json.loads(line)["type"] for line in file.read_text().splitlines()] == ["LogMessage", "TestFinished"]
 
 
 class FakeRun:

@@ -176,7 +176,6 @@ def test_its_arguments_are_its_parameters_and_json() -> None:
         "json": bool,
     }
     assert [name for name, argument in arguments.items() if argument.positional] == ["name"]
-    assert task.optional_positionals() == ["--place"]
     assert arguments["with-words"].attr_name == "with_words"
     assert arguments["times"].default == 1
     assert arguments["name"].help == "Whom to greet."
@@ -187,7 +186,29 @@ def test_one_that_is_not_named_is_not_imported() -> None:
     nowhere = Operation("acme.gone", function="acme_gone:f", render="acme_gone:r", help="Gone.")
     collection = operations_collection([nowhere, GREET], lambda: "/", ["acme.greet"])
     task = task_of(collection, "acme.gone")
-    assert (task.get_arguments(), task.optional_positionals(), task.__doc__) == ([], [], "Gone.")
+    assert (task.get_arguments(), task.__doc__) == ([], "Gone.")
+
+
+@pytest.mark.parametrize(
+    ("typed", "own", "rest"),
+    [
+        ("ana", "--name ana", ""),
+        ("ana here", "--name ana --place here", ""),
+        ("ana --loud here", "--name ana --loud --place here", ""),
+        ("--times 3 ana here", "--times 3 --name ana --place here", ""),
+        ("--json ana", "--json --name ana", ""),
+        ("--name ana here", "--name ana --place here", ""),
+        ("ana build", "--name ana", "build"),
+        ("build", "--name build", ""),
+        ("ana here build --fast", "--name ana --place here", "build --fast"),
+        ("ana here there", "--name ana --place here", "there"),
+        ("ana --unknown", "--name ana --unknown", ""),
+        ("--times", "--times", ""),
+    ],
+)
+def test_values_may_stand_by_themselves_before_and_after_options(typed: str, own: str, rest: str) -> None:
+    task = task_of(operations_collection([GREET], lambda: "/", ["acme.greet"]), "acme.greet")
+    assert task.take_words(typed.split(), {"build"}) == (own.split(), rest.split())
 
 
 def test_two_tasks_of_operations_are_never_one_to_invoke() -> None:

@@ -99,9 +99,59 @@ def test_tasks_are_found_from_a_folder_below_them(project: Path) -> None:
     assert (project / ".treescribe" / "history" / "1.jsonl").exists()
 
 
-def test_init_does_not_load_tasks(project: Path) -> None:
-    (project / "tasks.py").write_text("raise RuntimeError('must not be loaded')\n")
+@pytest.mark.parametrize("name", ["init", "demo", "plugins"])
+def test_a_projects_own_task_runs_and_nothing_of_treescribes_does(project: Path, name: str) -> None:
+    (project / "tasks.py").write_text(TASKS + f"\n@task(name='{name}')\ndef own(c):\n    print('my own')\n")
+    assert treescribe(project, name).stdout == "my own\n"
+    assert not (project / "invoke.yaml").exists()
+
+
+def test_exec_stays_treescribes_and_the_list_says_how_to_run_ones_own(project: Path) -> None:
+    (project / "tasks.py").write_text(TASKS + "\n@task(name='exec')\ndef own(c):\n    print('my own')\n")
+    assert treescribe(project, "exec", "--", "echo", "theirs").stdout == "theirs\n"
+    assert "this project's exec is run by: inv exec" in treescribe(project, "--list").stdout
+
+
+def test_init_works_where_tasks_cannot_be_loaded(project: Path) -> None:
+    (project / "tasks.py").write_text("import no_such_module\n")
     assert treescribe(project, "init").returncode == 0
+    assert (project / "invoke.yaml").exists()
+
+
+def test_a_list_of_tasks_that_cannot_be_loaded_fails_with_that_error_alone(project: Path) -> None:
+    (project / "tasks.py").write_text("import no_such_module\n")
+    assert "During handling" not in treescribe(project, "--list").stderr
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("biuld", "build"),
+        ("history.dif 1 2", "history.diff"),
+        ("history", "history.diff"),
+        ("history.diff --exitcode", "--exit-code"),
+    ],
+)
+def test_a_misspelt_word_is_answered_with_what_may_be_meant(project: Path, typed: str, meant: str) -> None:
+    done = treescribe(project, *typed.split())
+    assert done.returncode == 1
+    assert f"Did you mean: {meant}" in done.stderr
+
+
+def test_a_directory_may_be_relative_on_the_command_line(project: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    subprocess.run(["git", "init", "-q", other], check=True)
+    (other / "tasks.py").write_text(TASKS)
+    for root in (project, other):
+        treescribe(root, "build")
+    done = treescribe(project, "history.diff", "--base-directory", "../other", "1", "--json")
+    assert json.loads(done.stdout)["cross_workspace"] is True
+
+
+def test_a_dry_run_is_not_recorded(project: Path) -> None:
+    treescribe(project, "--dry", "build")
+    assert not (project / ".treescribe").exists()
 
 
 def test_after_init_plain_inv_records(project: Path) -> None:
