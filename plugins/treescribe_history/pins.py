@@ -52,7 +52,7 @@ def pin(store: Store, stored: StoredRun, name: str) -> None:
                 f"the name {name} is taken, by run #{pins[name]} of {store.workspace.root}.",
                 f"Free it with: treescribe history.unpin {name}",
             )
-        if not (store.folder / stored.path.name).exists():
+        if not (stored.path.exists() or (store.folder / stored.path.name).exists()):
             raise RunUnavailable(f"run #{stored.id} is no longer kept in {store.workspace.root}.")
         _write(store, pins | {name: stored.id})
 

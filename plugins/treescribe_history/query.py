@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterable
 
 from treescribe.errors import InvalidInput
@@ -22,7 +23,10 @@ def compile_query(query: str) -> re.Pattern[str]:
     :raises InvalidInput: where it is none, with the place marked by a caret.
     """
     try:
-        return re.compile(query)
+        with warnings.catch_warnings(
+            action="ignore", category=FutureWarning
+        ):  # of what a later Python may read otherwise
+            return re.compile(query)
     except re.error as error:
         line = query.splitlines()[error.lineno - 1] if error.lineno and query.splitlines() else query
         marked = f"    {line}"

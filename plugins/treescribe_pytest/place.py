@@ -14,10 +14,12 @@ class Place(NamedTuple):
     :ivar project: the rootdir relative to the workspace's root, empty where they are one. It never names where the
         worktree stands, since tests of two worktrees are compared by it: a rootdir outside is named by its folder.
     :ivar rootdir: absolute, spelt like the workspace's root where it is below that.
+    :ivar above: what stands before the workspace's own paths where the rootdir is above its root.
     """
 
     project: str
     rootdir: str
+    above: str = ""
 
     @classmethod
     def of(cls, rootdir: str, workspace: Workspace) -> Place:
@@ -26,10 +28,17 @@ class Place(NamedTuple):
         inside = _below(rootdir, root)
         if inside is not None:
             return cls(inside.replace(os.sep, "/"), os.path.join(root, inside) if inside else root)
+        down = _below(root, rootdir)
+        if down is not None:
+            return cls("", rootdir, down.replace(os.sep, "/") + "/")
         if workspace.worktree is not None and _below(rootdir, os.fspath(workspace.worktree)) is not None:
             between = os.path.relpath(os.path.realpath(rootdir), os.path.realpath(root))
             return cls(between.replace(os.sep, "/"), os.path.normpath(os.path.join(root, between)))
         return cls(os.path.basename(rootdir.rstrip("/\\")), rootdir)
+
+    def suite(self, name: str) -> str:
+        """A suite's name, relative to the workspace's root where pytest names it from above."""
+        return name.removeprefix(self.above) if self.above else name
 
     def path(self, relative: str) -> str:
         """The absolute path of what pytest names relative to its rootdir."""

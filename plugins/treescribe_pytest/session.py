@@ -99,7 +99,7 @@ class Session:
     def _collection_error(self, record: dict[str, Any]) -> None:
         finished = SuiteFinished(
             project=self._project,
-            suite=_text(record, "suite"),
+            suite=self._suite(record),
             outcome=SuiteOutcome.ERRORED,
             message=_text(record, "message"),
             trace=_text(record, "trace"),
@@ -108,14 +108,14 @@ class Session:
         self._emit(finished)
 
     def _test_started(self, record: dict[str, Any]) -> None:
-        suite, test = _text(record, "suite"), _text(record, "test")
+        suite, test = self._suite(record), _text(record, "test")
         self._begin_suite(suite)
         self._running.setdefault((suite, test), False)
 
     def _test_finished(self, record: dict[str, Any]) -> None:
         finished = TestFinished(
             project=self._project,
-            suite=_text(record, "suite"),
+            suite=self._suite(record),
             test=_text(record, "test"),
             status=_text(record, "status"),
             duration_ms=max(0, _number(record, "duration_ms")),
@@ -155,6 +155,9 @@ class Session:
 
     # -- suites and tests -------------------------------------------------------------------------------
 
+    def _suite(self, record: dict[str, Any]) -> str:
+        return self._place.suite(_text(record, "suite"))
+
     def _begin_suite(self, suite: str) -> None:
         if suite not in self._durations:
             self._durations[suite] = 0
@@ -169,7 +172,7 @@ class Session:
 
     def _end_running(self, status: str, message: str) -> None:
         for suite, test in tuple(self._running):
-            path = self._place.path(suite)
+            path = self._place.path(self._place.above + suite)
             finished = TestFinished(
                 project=self._project,
                 suite=suite,

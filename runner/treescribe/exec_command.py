@@ -6,13 +6,16 @@ print to. It stays in our process group and session. Its bytes pass through as t
 
 from __future__ import annotations
 
+import errno
 import os
 import shlex
+import shutil
+import signal
 import subprocess
 import sys
 from contextlib import suppress
 
-from treescribe.errors import TreescribeError
+from treescribe.errors import InvalidInput, TreescribeError
 from treescribe.events import CommandStatus, RunOutcome
 from treescribe.host import host
 from treescribe.pass_through import PassThrough
@@ -45,11 +48,15 @@ def main(words: list[str]) -> int:
         return USAGE_ERROR
     try:
         workspace = Workspace.open(os.getcwd())
-        settings = load_settings(workspace.root)
     except (TreescribeError, OSError) as error:
         print(f"treescribe: {error}", file=sys.stderr)
         return USAGE_ERROR
-    request = RunRequest(backend="command", targets=(shlex.join(command),))
+    try:
+        settings = load_settings(workspace.root)
+    except InvalidInput as error:
+        print(f"treescribe: this command is not recorded: {error}", file=sys.stderr)
+        return _become(command)
+    request = RunRequest(backend="command", targets=(_target(command, workspace),))
     run = Run(workspace, request, host=host(), settings=settings)
     run.start()
     outcome = execute(run, command)
@@ -66,9 +73,7 @@ def execute(run: Run, command: list[str]) -> Outcome:
     passing = PassThrough(run, number)
     try:
         with Interruptions() as interruptions:
-            process = subprocess.Popen(
-                command, env=environment, stdout=passing.stdout.child, stderr=passing.stderr.child
-            )
+            process = _start(command, environment, passing)
             interruptions.pass_on_to(process)
             passing.close_child_ends()
             passing.copy_until_end()
@@ -87,11 +92,49 @@ def execute(run: Run, command: list[str]) -> Outcome:
     return Outcome(RunOutcome.FAILED if code else RunOutcome.PASSED, exit_code)
 
 
+def _start(command: list[str], environment: dict[str, str], passing: PassThrough) -> subprocess.Popen[bytes]:
+    """Start the command with every descriptor that it would inherit from a shell, ours excepted."""
+
+    def start(words: list[str]) -> subprocess.Popen[bytes]:
+        streams = {"stdout": passing.stdout.child, "stderr": passing.stderr.child}
+        return subprocess.Popen(words, env=environment, close_fds=False, **streams)
+
+    try:
+        return start(command)
+    except OSError as error:
+        script = shutil.which(command[0])
+        if error.errno != errno.ENOEXEC or script is None:
+            raise
+        return start(["/bin/sh", script, *command[1:]])  # no interpreter line: what a shell and execvp make of it
+
+
+def _become(command: list[str]) -> int:
+    """Run the command in place of this process; returns only where it cannot be started."""
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it, and the command would inherit that
+    try:
+        os.execvp(command[0], command)
+    except OSError as error:
+        print(f"treescribe: {_reason(command[0], error)}", file=sys.stderr)
+        return NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE
+
+
+def _target(command: list[str], workspace: Workspace) -> str:
+    """The command as the run's target: from another folder it is another one."""
+    folder = os.path.relpath(os.path.realpath(os.getcwd()), os.path.realpath(workspace.root))
+    line = shlex.join(command)
+    return line if folder == "." else f"{line} (in {folder})"
+
+
+def _reason(program: str, error: OSError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return f"{program}: command not found"
+    return f"{program}: {error.strerror}"
+
+
 def _not_started(run: Run, number: int, program: str, error: OSError) -> Outcome:
-    missing = isinstance(error, FileNotFoundError)
-    reason = f"{program}: command not found" if missing else f"{program}: {error.strerror}"
+    reason = _reason(program, error)
     with suppress(OSError):
         print(f"treescribe: {reason}", file=sys.stderr)
-    code = NOT_FOUND if missing else NOT_EXECUTABLE
+    code = NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE
     run.command_finished(number, CommandStatus.ERROR, exit_code=code, error=reason)
     return Outcome(RunOutcome.FAILED, code, reason)

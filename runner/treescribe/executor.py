@@ -24,7 +24,7 @@ from treescribe.observed_tasks import TaskObserver, as_text, error_text
 from treescribe.operation_tasks import OwnTask
 from treescribe.run import Outcome, Run, RunRequest
 from treescribe.settings import Settings
-from treescribe.tracebacks import hide_own_frames
+from treescribe.tracebacks import trim
 from treescribe.workspace import Workspace
 
 
@@ -43,10 +43,10 @@ class Recording(InvokeExecutor):
             return super().execute(*tasks)
         Recording._current = run
         try:
-            with hide_own_frames():
-                result = self._execute_observed(run, tasks)
+            result = self._execute_observed(run, tasks)
         except BaseException as error:
             run.finish(outcome_of_exception(error))
+            trim(error)
             raise
         else:
             run.finish(Outcome(RunOutcome.PASSED, 0))

@@ -69,9 +69,10 @@ def _drop_in_forked_child() -> None:
 os.register_at_fork(after_in_child=_drop_in_forked_child)
 
 
-def open_lock_file(path: Path) -> int:
-    """Open (and create) a file to be locked; close it with `close_lock_file`."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+def open_lock_file(path: Path, *, create: bool = True) -> int:
+    """Open (and create, unless told not to) a file to be locked; close it with `close_lock_file`."""
+    flags = os.O_RDWR | os.O_CREAT if create else os.O_RDONLY
+    descriptor = os.open(path, flags | os.O_CLOEXEC, 0o644)
     return own_descriptor(descriptor)
 
 

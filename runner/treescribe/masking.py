@@ -6,7 +6,9 @@ whatever the configured patterns match. They are replaced before an event is han
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -18,11 +20,23 @@ SHORTEST_SECRET = 8
 LONGEST_LINE = 1 << 16
 
 SECRET_NAME = re.compile(
-    r"(?:^|[_-])(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PAT|CREDENTIALS?|(?:API|ACCESS|PRIVATE|SECRET|SIGNING|ENCRYPTION)[_-]?KEY|AUTH)"
-    r"(?:[_-]|$)|(?:TOKEN|SECRET|PASSWORD|APIKEY)$",
+    r"(?:^|[_-])(?:TOKENS?|SECRETS?|PASS|PASSWORDS?|PASSWD|PASSPHRASE|PWD|PAT|CREDENTIALS?|KEYS?|AUTH)(?:[_-]|$)"
+    r"|(?:TOKEN|SECRET|PASSWORD|PASS|APIKEY)$",
     re.IGNORECASE,
 )
+NO_SECRETS = frozenset({"PWD", "OLDPWD"})
 """Names of environment variables whose values are secrets."""
+
+
+_CUT = re.compile(r"(\s*(?:…[^…\n]*…|…|\.\.\.)\s*)")
+"""Where texts are cut: by treescribe ("… 7 characters left out …"), and by pytest, which shortens with three dots."""
+
+
+def forms(value: str) -> set[str]:
+    """How a secret can be written: as it is, quoted for Python, JSON or a shell, and each of its lines by itself."""
+    quoted = {repr(value)[1:-1], json.dumps(value)[1:-1], shlex.quote(value).strip("'"), value.replace("'", "\\'")}
+    lines = {line for line in value.splitlines() if len(line) >= SHORTEST_SECRET}
+    return {form for form in {value, value.replace("\n", "\r\n"), *quoted, *lines} if len(form) >= SHORTEST_SECRET}
 
 
 class Masker:
@@ -43,9 +57,10 @@ class Masker:
     def learn(self, environment: Mapping[str, str]) -> None:
         """Take the secrets of an environment into account from here on."""
         values = {
-            str(value)
+            form
             for name, value in environment.items()
-            if SECRET_NAME.search(name) and len(str(value)) >= SHORTEST_SECRET
+            if SECRET_NAME.search(name) and name not in NO_SECRETS and len(str(value)) >= SHORTEST_SECRET
+            for form in forms(str(value))
         }
         if not values <= self._values:
             self._values |= values
@@ -57,9 +72,33 @@ class Masker:
         self._longest = max(len(value) for value in values)
 
     def text(self, text: str) -> str:
-        """Return `text` with every secret replaced by ``***``."""
+        """Return `text` with every secret replaced by ``***``, also one of which a cut left only a part."""
         for search in self._searches:
             text = search.sub(MASK, text)
+        return self._without_parts(text) if self._values and _CUT.search(text) else text
+
+    def _without_parts(self, text: str) -> str:
+        """Mask what stands on either side of a cut and is the beginning or the end of a secret."""
+        pieces = _CUT.split(text)
+        for index in range(0, len(pieces), 2):
+            if index + 2 < len(pieces):
+                pieces[index] = self._without_beginning(pieces[index])
+            if index:
+                pieces[index] = self._without_end(pieces[index])
+        return "".join(pieces)
+
+    def _without_beginning(self, text: str) -> str:
+        for value in self._values:
+            for length in range(min(len(value), len(text)), SHORTEST_SECRET - 1, -1):
+                if text.endswith(value[:length]):
+                    return text[:-length] + MASK
+        return text
+
+    def _without_end(self, text: str) -> str:
+        for value in self._values:
+            for length in range(min(len(value), len(text)), SHORTEST_SECRET - 1, -1):
+                if text.startswith(value[-length:]):
+                    return MASK + text[length:]
         return text
 
     @property

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from treescribe.codec import Codec, InvalidEvent, to_line
 from treescribe.events import Event, Output, RunFinished, RunStarted
-from treescribe.spool import SPOOL_VARIABLE
+from treescribe.spool import SPOOL_VARIABLE, is_live
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -31,7 +31,9 @@ class Parent(NamedTuple):
 
 
 def parent_of_this_process(environment: Mapping[str, str]) -> Parent | None:
-    """Return the run below which this process was started."""
+    """Return the run below which this process was started; one that has ended is nobody's parent any more."""
+    if not is_live(environment.get(SPOOL_VARIABLE, "")):
+        return None
     try:
         record = json.loads(environment.get(PARENT_VARIABLE, ""))
         return Parent(record["run"], str(record["workspace"]))
@@ -42,15 +44,16 @@ def parent_of_this_process(environment: Mapping[str, str]) -> Parent | None:
 class Forwarder:
     """Sends a run's events to its parent; does nothing where there is none, or where it has gone."""
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
-        self._folder = environment.get(SPOOL_VARIABLE)
+    def __init__(self, environment: Mapping[str, str], parent: Parent | None, root: str) -> None:
+        self._folder = environment.get(SPOOL_VARIABLE) if parent else None
+        self._project = _place_below(root, parent.workspace) if parent else ""
         self._file: BinaryIO | None = None
 
     def send(self, event: Event) -> None:
         if self._folder is None or isinstance(event, _NOT_FORWARDED):
             return
         try:
-            line = to_line(event)
+            line = to_line(self._seen_from_parent(event))
         except (TypeError, ValueError):  # a third party's event with a field that is no JSON: the recorder says so
             return
         try:
@@ -61,10 +64,23 @@ class Forwarder:
         except OSError:
             self._folder = None
 
+    def _seen_from_parent(self, event: Event) -> Event:
+        """The event with its project named as the parent names it: two nested workspaces have tests of one name."""
+        project = getattr(event, "project", None)
+        if not self._project or not isinstance(project, str):
+            return event
+        return replace(event, project=f"{self._project}/{project}" if project else self._project)  # type: ignore[call-arg]
+
     def close(self) -> None:
         if self._file is not None:
             self._file.close()
             self._file = None
+
+
+def _place_below(root: str, parent: str) -> str:
+    """Where `root` stands below the parent's; empty where they are one or it stands elsewhere."""
+    place = os.path.relpath(os.path.realpath(root), os.path.realpath(parent)).replace(os.sep, "/")
+    return "" if place == "." or place.startswith("../") else place
 
 
 class _Run(Protocol):

@@ -19,6 +19,7 @@ from treescribe.events import CommandStatus
 from treescribe.observed_tasks import current_task, error_text
 from treescribe.process_tree import end_tree
 from treescribe.run import Run
+from treescribe.tracebacks import trim
 
 
 @contextmanager
@@ -32,6 +33,7 @@ def observing_commands(run: Run) -> Iterator[None]:
             return original(self, command, **kwargs)
         except BaseException as error:
             watch.failed(error)  # before `_finish`: it could not be started
+            trim(error)
             raise
 
     Runner.run = observed  # type: ignore[method-assign]
@@ -52,12 +54,18 @@ class _Watch:
         self._wrap("start", self._on_start)
         self._wrap("_finish", self._on_finish)
         self._skip_idle_responding()
-        if isinstance(runner, Local) and type(runner).kill is Local.kill:
-            runner.kill = lambda: end_tree(runner.get_pid())  # type: ignore[method-assign]
+        if isinstance(runner, Local) and _unwrapped(runner.kill) == Local.kill.__get__(runner):
+            self._wrap("kill", lambda original: end_tree(runner.get_pid()))
 
     def _wrap(self, name: str, wrapper: Callable[..., Any]) -> None:
-        original = getattr(type(self._runner), name).__get__(self._runner)
-        setattr(self._runner, name, lambda *args, **kwargs: wrapper(original, *args, **kwargs))
+        """Have `wrapper` called in place of a method, the method first: the runner's own, of its class or instance."""
+        original = _unwrapped(getattr(self._runner, name))
+
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            return wrapper(original, *args, **kwargs)
+
+        wrapped.treescribe_original = original  # type: ignore[attr-defined]
+        setattr(self._runner, name, wrapped)
 
     def _skip_idle_responding(self) -> None:
         """Without watchers there is nobody to respond for, and joining all output for each chunk is quadratic."""
@@ -84,15 +92,14 @@ class _Watch:
     def _tee(self, name: str, stream: str) -> None:
         assert self._number is not None
         feed = self._run.capture(self._number, stream).feed
-        read = getattr(self._runner, name)
 
-        def tee(num_bytes: int) -> bytes | None:
-            data: bytes | None = read(num_bytes)
+        def tee(read: Callable[[int], bytes | None], num_bytes: int) -> bytes | None:
+            data = read(num_bytes)
             if data:
                 feed(data)
             return data
 
-        setattr(self._runner, name, tee)
+        self._wrap(name, tee)
 
     def _on_finish(self, original: Callable[..., Result]) -> Result:
         try:
@@ -132,6 +139,12 @@ class _Watch:
             return
         if isinstance(password, str):
             self._run.masker.learn({"SUDO_PASSWORD": password})
+
+
+def _unwrapped(method: Callable[..., Any]) -> Callable[..., Any]:
+    """What a method of a runner was before an earlier command of the same runner was followed."""
+    original: Callable[..., Any] = getattr(method, "treescribe_original", method)
+    return original
 
 
 def _current_directory() -> str:

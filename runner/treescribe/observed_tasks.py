@@ -17,6 +17,7 @@ from invoke.tasks import Call, Task
 
 from treescribe.events import Arguments, RunOutcome, TaskFinished, TaskStarted
 from treescribe.run import Run
+from treescribe.tracebacks import trim
 
 LONGEST_ARGUMENT = 200
 
@@ -44,7 +45,11 @@ class TaskObserver:
         def __call__(task: Task[Any], *args: Any, **kwargs: Any) -> Any:  # noqa: N807
             if isinstance(task, ignored):
                 return original(task, *args, **kwargs)
-            return self._call(original, task, args, kwargs)
+            try:
+                return self._call(original, task, args, kwargs)
+            except BaseException as error:
+                trim(error)
+                raise
 
         Task.__call__ = __call__  # type: ignore[method-assign, assignment]
         try:
@@ -58,7 +63,7 @@ class TaskObserver:
         parent = current_task.get()
         number = self._run.next_number()
         name = self._names.get(id(task), task.name)
-        arguments = arguments_as_text(task, args[1:], kwargs)
+        arguments = self._arguments(task, args[1:], kwargs)
         role = "call" if parent is not None else self._role(task)
         self._run.emit(TaskStarted(task=number, parent=parent, name=name, arguments=arguments, role=role))
         begun = self._run.clock.elapsed_ms()
@@ -83,6 +88,14 @@ class TaskObserver:
                     duration_ms=self._run.clock.elapsed_ms() - begun,
                 )
             )
+
+    def _arguments(self, task: Task[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
+        """What a task is called with; masked before it is cut, since half of a secret would not be recognised."""
+        try:
+            found = arguments_as_text(task, args, kwargs)
+        except Exception:  # noqa: BLE001 - an argument's own code may do anything; the task is to run all the same
+            return ()
+        return tuple((name, _cut(self._run.masker.text(text))) for name, text in found)
 
     def _role(self, task: Task[Any]) -> str:
         if any(task is direct for direct in self._direct):
@@ -134,6 +147,10 @@ def as_text(value: Any) -> str:
         text = "{" + ", ".join(f"{as_text(key)}: {as_text(part)}" for key, part in value.items()) + "}"
     else:
         text = f"<{type(value).__name__}>"
+    return text
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= LONGEST_ARGUMENT else text[:LONGEST_ARGUMENT] + "…"
 
 
@@ -141,9 +158,12 @@ def error_text(error: BaseException | None) -> str:
     """An exception in one line."""
     if error is None:
         return ""
-    if isinstance(error, Failure):
-        return repr(error)
-    first = str(error).strip().partition("\n")[0]
+    try:
+        if isinstance(error, Failure):
+            return repr(error)
+        first = str(error).strip().partition("\n")[0]
+    except Exception:  # noqa: BLE001 - an exception that cannot even be shown; its type says as much as there is
+        return type(error).__name__
     return f"{type(error).__name__}: {first}" if first else type(error).__name__
 
 

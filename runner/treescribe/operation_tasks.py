@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import io
 import os
 import sys
 import tempfile
 import traceback
 import types
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any, Union, get_args, get_origin
 
 from invoke.collection import Collection
@@ -63,24 +64,12 @@ class OperationTask(OwnTask):
         """The flags of its arguments."""
         return [f"--{argument.names[0]}" for argument in self.get_arguments()]
 
-    def take_words(self, words: list[str], names: Container[str]) -> tuple[list[str], list[str]]:
-        """Split the words that follow the task's name into its own, with flags for all values, and the rest.
-
-        A value may stand by itself, before or after options; where it can be left out, the name of a task is none.
-        """
-        arguments = {f"--{argument.names[0]}": argument for argument in self.get_arguments()}
-        pending = [p for p in self.operation.parameters().values() if described(p).positional and _flag(p) not in words]
-        own: list[str] = []
-        while words:
-            if words[0].startswith("-"):
-                argument = arguments.get(words[0])
-                taken = 2 if argument is not None and argument.takes_value else 1
-                own, words = own + words[:taken], words[taken:]
-            elif not pending or (words[0] in names and pending[0].default is not inspect.Parameter.empty):
-                break
-            else:
-                own, words = [*own, _flag(pending.pop(0)), words[0]], words[1:]
-        return own, words
+    def optional_positionals(self) -> list[str]:
+        """Flags that may be left off on the command line though their values need not be given at all, in order."""
+        if not self._named:
+            return []
+        parameters = self.operation.parameters().values()
+        return [_flag(p) for p in parameters if described(p).positional and p.default is not inspect.Parameter.empty]
 
     def _absolute(self, parameters: dict[str, Any]) -> dict[str, Any]:
         """The parameters with directories made absolute: only the command line knows a current one."""
@@ -125,7 +114,9 @@ def operations_collection(
 
 
 def _print(text: str) -> None:
-    """Print `text`; a reader that has seen enough (``| head``) is no error."""
+    """Print `text`, whatever its characters and the terminal's; a reader that has seen enough (``| head``) is no error."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         print(text, flush=True)
     except BrokenPipeError:
@@ -166,11 +157,13 @@ def _kind(annotation: Any) -> type:
 
 
 def _fault(operation: Operation, error: Exception) -> tuple[str, str]:
-    """(message, hint) for a fault of the code behind an operation; the traceback is kept in a file."""
-    handle, path = tempfile.mkstemp(prefix="treescribe-fault-", suffix=".log")
-    with os.fdopen(handle, "w") as file:
-        traceback.print_exception(error, file=file)
+    """(message, hint) for a fault of the code behind an operation; the traceback is kept in a file where one can be."""
     whose = operation.function.partition(":")[0].partition(".")[0]
-    reason = f"{type(error).__name__}: {error}"
-    message = f"{operation.name} failed, and that is a fault of {whose}, not yours: {reason}"
+    message = f"{operation.name} failed, and that is a fault of {whose}, not yours: {type(error).__name__}: {error}"
+    try:
+        handle, path = tempfile.mkstemp(prefix="treescribe-fault-", suffix=".log")
+        with os.fdopen(handle, "w") as file:
+            traceback.print_exception(error, file=file)
+    except OSError:
+        return message, "The history is as it was. " + "".join(traceback.format_exception(error))
     return message, f"The history is as it was. The traceback is in {path}"

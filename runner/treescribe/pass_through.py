@@ -62,15 +62,13 @@ class Channel:
 
 
 class PassThrough:
-    """Both output streams of one command."""
+    """The output of one command: two streams, or one where ours are the same file, so that their order is kept."""
 
     def __init__(self, run: Run, command: int) -> None:
         self.stdout = Channel(1)
-        self.stderr = Channel(2)
-        self._feeds = {
-            self.stdout: run.capture(command, "stdout").feed,
-            self.stderr: run.capture(command, "stderr").feed,
-        }
+        self.stderr = self.stdout if _is_same_file(1, 2) else Channel(2)
+        self._feeds = {self.stderr: run.capture(command, "stderr").feed} if self.stderr is not self.stdout else {}
+        self._feeds[self.stdout] = run.capture(command, "stdout").feed
 
     def close_child_ends(self) -> None:
         """Let go of what the child has for itself by now, so that the end of its output can be seen."""
@@ -125,5 +123,12 @@ def select_writable(descriptor: int) -> None:
 def _is_terminal(descriptor: int) -> bool:
     try:
         return os.isatty(descriptor)
+    except OSError:
+        return False
+
+
+def _is_same_file(one: int, other: int) -> bool:
+    try:
+        return os.path.samestat(os.fstat(one), os.fstat(other))
     except OSError:
         return False

@@ -15,6 +15,8 @@ import invoke
 from invoke.collection import Collection
 from invoke.exceptions import Exit, ParseError
 from invoke.executor import Executor
+from invoke.parser.context import ParserContext, to_flag
+from invoke.parser.parser import Parser
 from invoke.program import Program as InvokeProgram
 
 from treescribe.errors import TreescribeError
@@ -35,6 +37,7 @@ class Program(InvokeProgram):
     def __init__(self) -> None:
         super().__init__(name="treescribe", binary="treescribe", loader_class=WorktreeLoader)
         self._shadowed: list[str] = []
+        self._made_parser: Parser | None = None
 
     def run(self, argv: list[str] | None = None, exit: bool = True) -> None:
         """Run the command line; what treescribe itself refuses is told in one or two lines, with exit code 1."""
@@ -95,16 +98,26 @@ class Program(InvokeProgram):
         except ValueError as error:  # a value that is not of its argument's type
             raise ParseError(f"A value cannot be used: {error}") from error
 
+    def _make_parser(self) -> Parser:
+        """invoke's parser, made once: making it takes the help texts out of the tasks."""
+        if self._made_parser is None:
+            self._made_parser = super()._make_parser()
+        return self._made_parser
+
     def _with_flags(self, words: list[str]) -> list[str]:
-        """Let values of operations go without their flags: ``history.show 12``."""
-        names = self._names()
+        """Let values of operations go without their flags, before and after options: ``history.show 12``.
+
+        The words are walked as invoke's parser will, so that no value of a user's task is taken for an operation.
+        """
+        contexts = self._make_parser().contexts
         result: list[str] = []
         while words:
             word, *words = words
             result.append(word)
-            task = self.collection[word] if word in names else None
-            if isinstance(task, OperationTask):
-                own, words = task.take_words(words, names)
+            if word in contexts:
+                task = self.collection[word]
+                optional = task.optional_positionals() if isinstance(task, OperationTask) else []
+                own, words = take_words(words, contexts[word], optional)
                 result += own
         return result
 
@@ -202,6 +215,27 @@ def _without_alias(collection: Collection) -> Collection:
     shown.collections = copy.copy(collection.collections)
     del shown.collections[ALIAS_PREFIX]  # type: ignore[no-untyped-call]
     return shown
+
+
+def take_words(words: list[str], context: ParserContext, optional: list[str]) -> tuple[list[str], list[str]]:
+    """Split the words that follow a task's name into its own and the rest.
+
+    :param optional: flags whose values may stand by themselves after the required ones; they are given their flags.
+    """
+    required = [to_flag(argument.names[0]) for argument in context.positional_args]
+    pending = [flag for flag in (*required, *optional) if flag not in words]
+    own: list[str] = []
+    while words:
+        if words[0].startswith("-"):
+            argument = context.flags.get(words[0])
+            taken = 2 if argument is not None and argument.takes_value and not argument.optional else 1
+            own, words = own + words[:taken], words[taken:]
+        elif pending:
+            flag = pending.pop(0)
+            own, words = [*own, *([flag] if flag in optional else []), words[0]], words[1:]
+        else:
+            break
+    return own, words
 
 
 def _exec_task() -> OwnTask:

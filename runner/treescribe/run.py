@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import NamedTuple
+from weakref import WeakSet
 
 from treescribe.clock import Clock, SystemClock
 from treescribe.effects import DESTRUCTIVE, READ_ONLY
@@ -113,7 +114,8 @@ class Run:
         self._reported: set[str] = set()
         self._delivering = False
         self._workspace_lock: WorkspaceLock | None = None
-        self._forwarder = Forwarder(environment)
+        self._forwarder = Forwarder(environment, self.parent, str(workspace.root))
+        _going_on.add(self)
 
     # -- beginning and end ------------------------------------------------------------------------------
 
@@ -151,6 +153,14 @@ class Run:
         self._forwarder.close()
         if self._workspace_lock is not None:
             self._workspace_lock.release()
+
+    def leave_to_parent(self) -> None:
+        """In a process forked from the run's own: the run goes on there, and nothing here is part of it."""
+        self._finished = True
+        self._lock = threading.RLock()
+        self._spool = None
+        self._variables = self._variables or ()
+        self._workspace_lock = None
 
     @property
     def verdict(self) -> Verdict:
@@ -332,6 +342,18 @@ class Run:
         self._workspace_lock = lock
         if waited_ms:
             self.emit(LockAcquired(lock="workspace", waited_ms=waited_ms))
+
+
+_going_on: WeakSet[Run] = WeakSet()
+"""The runs of this process."""
+
+
+def _leave_runs_to_parent() -> None:
+    for run in _going_on:
+        run.leave_to_parent()
+
+
+os.register_at_fork(after_in_child=_leave_runs_to_parent)
 
 
 def outcome_of(exit_code: int, error: str = "") -> Outcome:

@@ -12,12 +12,17 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
+from treescribe import locks
+
 SPOOL_VARIABLE = "TREESCRIBE_SPOOL"
 POLL_SECONDS = 0.1
+_PREFIX = "treescribe-spool-"
+_OWNER = "owner"
 
 
 class SpoolReader(Protocol):
@@ -41,7 +46,10 @@ class Spool:
 
     def __init__(self, report: Callable[[str], None]) -> None:
         self._report = report
-        self.folder = Path(tempfile.mkdtemp(prefix="treescribe-"))
+        sweep()
+        self.folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        self._owner = locks.open_lock_file(self.folder / _OWNER)
+        locks.try_lock(self._owner)
         self._readers: dict[str, SpoolReader] = {}
         self._offsets: dict[str, int] = {}
         self._lock = threading.RLock()
@@ -84,6 +92,7 @@ class Spool:
         if self._thread is not None:
             self._thread.join()
         shutil.rmtree(self.folder, ignore_errors=True)
+        locks.close_lock_file(self._owner)
 
     def _watch(self) -> None:
         while not self._stop.wait(POLL_SECONDS):
@@ -118,6 +127,28 @@ class Spool:
         except Exception as error:  # noqa: BLE001 - a reader that raises never stops the run or the other readers
             del self._readers[name]
             self._report(f"the spool's reader {name} failed: {type(error).__name__}: {error}")
+
+
+def is_live(folder: str | os.PathLike[str]) -> bool:
+    """Whether the run that reads a spool goes on: it holds the lock of a file there for as long as it lives."""
+    try:
+        descriptor = locks.open_lock_file(Path(folder) / _OWNER, create=False)
+    except OSError:
+        return False
+    try:
+        return not locks.try_lock(descriptor, shared=True)
+    except OSError:
+        return False
+    finally:
+        locks.close_lock_file(descriptor)
+
+
+def sweep() -> None:
+    """Remove the spools of runs that died: what processes wrote there was never masked."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with suppress(OSError):
+            if folder.stat().st_uid == os.getuid() and (folder / _OWNER).exists() and not is_live(folder):
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _hand_over(source: str, record: dict[str, Any], reader: SpoolReader) -> None:

@@ -1,51 +1,28 @@
-"""Keeping treescribe's own frames out of the tracebacks that users see of their own exceptions."""
+"""Keeping treescribe's own frames out of the tracebacks of users' exceptions, caught ones too."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
 _OWN = str(Path(__file__).parent)
-_installed = False
 
 
-@contextmanager
-def hide_own_frames() -> Iterator[None]:
-    """Have an exception that leaves the block, and is never caught, shown as it would be without treescribe."""
-    try:
-        yield
-    except BaseException:
-        _install()
-        raise
-
-
-def _install() -> None:
-    global _installed
-    if _installed:
+def trim(error: BaseException) -> None:
+    """Take the frames of this package out of an exception's traceback, before it is raised on with a bare ``raise``."""
+    frames = []
+    trace = error.__traceback__
+    while trace is not None:
+        frames.append(trace)
+        trace = trace.tb_next
+    if not any(_is_own(frame) for frame in frames):
         return
-    _installed = True
-    previous = sys.excepthook
-
-    def excepthook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        seen: set[int] = set()
-        chained: BaseException | None = error
-        while chained is not None and id(chained) not in seen:
-            seen.add(id(chained))
-            chained.__traceback__ = without_own_frames(chained.__traceback__)
-            chained = chained.__cause__ or chained.__context__
-        previous(kind, error, error.__traceback__)
-
-    sys.excepthook = excepthook
+    below: TracebackType | None = None
+    for frame in reversed(frames):
+        if not _is_own(frame):
+            below = TracebackType(below, frame.tb_frame, frame.tb_lasti, frame.tb_lineno)
+    error.__traceback__ = below
 
 
-def without_own_frames(trace: TracebackType | None) -> TracebackType | None:
-    """Return `trace` without the frames of this package."""
-    if trace is None:
-        return None
-    below = without_own_frames(trace.tb_next)
-    if trace.tb_frame.f_code.co_filename.startswith(_OWN) and below is not None:
-        return below
-    return TracebackType(below, trace.tb_frame, trace.tb_lasti, trace.tb_lineno)
+def _is_own(trace: TracebackType) -> bool:
+    return trace.tb_frame.f_code.co_filename.startswith(_OWN)

@@ -15,6 +15,7 @@ from typing import Self
 
 from treescribe import locks
 from treescribe.errors import LockTimeout
+from treescribe.spool import SPOOL_VARIABLE, is_live
 from treescribe.workspace import Workspace, ensure_state, same_directory
 
 HELD_VARIABLE = "TREESCRIBE_LOCKED_WORKSPACES"
@@ -23,7 +24,7 @@ HELD_VARIABLE = "TREESCRIBE_LOCKED_WORKSPACES"
 
 def held_by_ancestor(workspace: Workspace) -> bool:
     """Whether a process above this one holds the workspace's lock for us."""
-    roots = os.environ.get(HELD_VARIABLE, "")
+    roots = os.environ.get(HELD_VARIABLE, "") if is_live(os.environ.get(SPOOL_VARIABLE, "")) else ""
     return any(same_directory(root, workspace.root) for root in roots.split(os.pathsep) if root)
 
 

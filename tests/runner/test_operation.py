@@ -189,28 +189,6 @@ def test_one_that_is_not_named_is_not_imported() -> None:
     assert (task.get_arguments(), task.__doc__) == ([], "Gone.")
 
 
-@pytest.mark.parametrize(
-    ("typed", "own", "rest"),
-    [
-        ("ana", "--name ana", ""),
-        ("ana here", "--name ana --place here", ""),
-        ("ana --loud here", "--name ana --loud --place here", ""),
-        ("--times 3 ana here", "--times 3 --name ana --place here", ""),
-        ("--json ana", "--json --name ana", ""),
-        ("--name ana here", "--name ana --place here", ""),
-        ("ana build", "--name ana", "build"),
-        ("build", "--name build", ""),
-        ("ana here build --fast", "--name ana --place here", "build --fast"),
-        ("ana here there", "--name ana --place here", "there"),
-        ("ana --unknown", "--name ana --unknown", ""),
-        ("--times", "--times", ""),
-    ],
-)
-def test_values_may_stand_by_themselves_before_and_after_options(typed: str, own: str, rest: str) -> None:
-    task = task_of(operations_collection([GREET], lambda: "/", ["acme.greet"]), "acme.greet")
-    assert task.take_words(typed.split(), {"build"}) == (own.split(), rest.split())
-
-
 def test_two_tasks_of_operations_are_never_one_to_invoke() -> None:
     """invoke tells tasks apart by their bodies' code, which all operations share."""
     one, other = (OperationTask(operation, lambda: "/", named=False) for operation in (GREET, COUNT))

@@ -8,6 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from invoke.parser.argument import Argument
+from invoke.parser.context import ParserContext
+from treescribe.program import take_words
 
 TASKS = """
 from invoke import task, Collection
@@ -228,3 +231,42 @@ def test_a_setting_that_cannot_be_used_leaves_the_run_unrecorded_and_says_so(pro
     assert (done.returncode, done.stdout) == (0, "built\n")
     assert "this run is not recorded" in done.stderr
     assert not (project / ".treescribe").exists()
+
+
+@pytest.mark.parametrize(
+    ("typed", "own", "rest"),
+    [
+        ("ana", "ana", ""),
+        ("ana here", "ana --place here", ""),
+        ("ana --loud here", "ana --loud --place here", ""),
+        ("--times 3 ana here", "--times 3 ana --place here", ""),
+        ("--loud ana", "--loud ana", ""),
+        ("--name ana here", "--name ana --place here", ""),
+        ("ana here build --fast", "ana --place here", "build --fast"),
+        ("ana --unknown", "ana --unknown", ""),
+        ("--times", "--times", ""),
+    ],
+)
+def test_values_may_stand_by_themselves_before_and_after_options(typed: str, own: str, rest: str) -> None:
+    arguments = [
+        Argument(name="name", positional=True),
+        Argument(name="place", default=""),
+        Argument(name="times", kind=int, default=1),
+        Argument(name="loud", kind=bool, default=False),
+    ]
+    context = ParserContext(name="greet", args=arguments)
+    assert take_words(typed.split(), context, ["--place"]) == (own.split(), rest.split())
+
+
+def test_a_value_of_ones_own_task_is_not_taken_for_an_operation(project: Path) -> None:
+    (project / "tasks.py").write_text(TASKS + "\n@task\ndef grep(c, pattern, file):\n    print(pattern, file)\n")
+    assert treescribe(project, "grep", "history.show", "12").stdout == "history.show 12\n"
+
+
+def test_a_pin_that_is_called_like_a_task_is_compared_with_and_no_task_runs(project: Path) -> None:
+    for _ in range(2):
+        treescribe(project, "build")
+    treescribe(project, "history.pin", "1", "build")
+    done = treescribe(project, "history.diff", "build", "--json")
+    assert json.loads(done.stdout)["base"]["run"] == 1
+    assert "built" not in done.stdout
