@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import subprocess
 import sys
@@ -15,10 +16,22 @@ from typing import Any, TypeVar
 from treescribe import hookimpl
 from treescribe.events import Event
 from treescribe.host import ENTRY_POINT_GROUP, Host
+from treescribe.nested import PARENT_VARIABLE, Parent
 from treescribe.run import Outcome, Run, RunRequest
+from treescribe.spool import SPOOL_VARIABLE, Spool
 from treescribe.workspace import Workspace
 
 NOBODY = 65534
+
+OWN_SPOOL = Spool(lambda problem: None)
+atexit.register(OWN_SPOOL.close)
+"""The spool of a run that goes on for as long as the tests do."""
+
+
+def below(parent: Parent, **variables: str) -> dict[str, str]:
+    """The environment of a process below a run that goes on."""
+    return {PARENT_VARIABLE: parent.text(), SPOOL_VARIABLE: str(OWN_SPOOL.folder), **variables}
+
 
 E = TypeVar("E", bound=Event)
 

@@ -129,5 +129,6 @@ def _give_up(run: Run, error: OSError) -> None:
 def _warn(run: Run, error: OSError | TreescribeError) -> None:
     reason = str(error)
     if isinstance(error, OSError) and error.strerror:
-        reason = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+        in_the_way = isinstance(error, (NotADirectoryError, FileExistsError)) and error.filename
+        reason = f"{error.filename}: {error.strerror}" if in_the_way else error.strerror
     print(f"treescribe: this run is not recorded in {run.workspace.root}: {reason}", file=sys.stderr)

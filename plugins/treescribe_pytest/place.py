@@ -14,12 +14,14 @@ class Place(NamedTuple):
     :ivar project: the rootdir relative to the workspace's root, empty where they are one. It never names where the
         worktree stands, since tests of two worktrees are compared by it: a rootdir outside is named by its folder.
     :ivar rootdir: absolute, spelt like the workspace's root where it is below that.
-    :ivar above: what stands before the workspace's own paths where the rootdir is above its root.
+    :ivar above: what stands before the workspace's own paths where the rootdir is above its root; ``root`` is then
+        that root, as the workspace spells it.
     """
 
     project: str
     rootdir: str
     above: str = ""
+    root: str = ""
 
     @classmethod
     def of(cls, rootdir: str, workspace: Workspace) -> Place:
@@ -30,7 +32,7 @@ class Place(NamedTuple):
             return cls(inside.replace(os.sep, "/"), os.path.join(root, inside) if inside else root)
         down = _below(root, rootdir)
         if down is not None:
-            return cls("", rootdir, down.replace(os.sep, "/") + "/")
+            return cls("", rootdir, down.replace(os.sep, "/") + "/", root)
         if workspace.worktree is not None and _below(rootdir, os.fspath(workspace.worktree)) is not None:
             between = os.path.relpath(os.path.realpath(rootdir), os.path.realpath(root))
             return cls(between.replace(os.sep, "/"), os.path.normpath(os.path.join(root, between)))
@@ -42,7 +44,11 @@ class Place(NamedTuple):
 
     def path(self, relative: str) -> str:
         """The absolute path of what pytest names relative to its rootdir."""
-        return os.path.normpath(os.path.join(self.rootdir, relative)) if relative else ""
+        if not relative:
+            return ""
+        if self.above and relative.startswith(self.above):
+            return os.path.normpath(os.path.join(self.root, self.suite(relative)))
+        return os.path.normpath(os.path.join(self.rootdir, relative))
 
 
 def _below(path: str, root: str) -> str | None:

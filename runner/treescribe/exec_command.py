@@ -96,8 +96,8 @@ def _start(command: list[str], environment: dict[str, str], passing: PassThrough
     """Start the command with every descriptor that it would inherit from a shell, ours excepted."""
 
     def start(words: list[str]) -> subprocess.Popen[bytes]:
-        streams = {"stdout": passing.stdout.child, "stderr": passing.stderr.child}
-        return subprocess.Popen(words, env=environment, close_fds=False, **streams)
+        out, err = passing.stdout.child, passing.stderr.child
+        return subprocess.Popen(words, env=environment, stdout=out, stderr=err, close_fds=False)
 
     try:
         return start(command)

@@ -114,7 +114,7 @@ def operations_collection(
 
 
 def _print(text: str) -> None:
-    """Print `text`, whatever its characters and the terminal's; a reader that has seen enough (``| head``) is no error."""
+    """Print `text`, whatever characters stdout has; a reader that has seen enough (``| head``) is no error."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     try:

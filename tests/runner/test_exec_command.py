@@ -105,12 +105,13 @@ def test_outside_any_workspace_nothing_is_run(tmp_path: Path) -> None:
     assert not (tmp_path / "made").exists()
 
 
-def test_a_bad_setting_is_told_before_anything_runs(worktree: Path) -> None:
+def test_a_bad_setting_leaves_the_command_unrecorded_and_is_told(worktree: Path) -> None:
     (worktree / "invoke.yaml").write_text("treescribe:\n  sumary: always\n")
     done = run(worktree, "--", "touch", "made")
-    assert done.returncode == 2
-    assert b"unknown setting treescribe.sumary" in done.stderr
-    assert not (worktree / "made").exists()
+    assert done.returncode == 0
+    assert b"this command is not recorded: unknown setting treescribe.sumary" in done.stderr
+    assert (worktree / "made").exists()
+    assert not (worktree / ".treescribe").exists()
 
 
 def test_git_status_stays_clean(worktree: Path) -> None:
@@ -220,3 +221,33 @@ def test_a_reader_that_has_gone_is_noticed_by_the_command(worktree: Path) -> Non
     done = subprocess.run(["bash", "-c", command], cwd=worktree, capture_output=True, timeout=30)
     assert done.stdout == b"y\n"
     assert transcript(worktree)[-1]["exit_code"] == 141  # SIGPIPE
+
+
+def test_inherited_descriptors_reach_the_command(worktree: Path) -> None:
+    program = f"{sys.executable} -m treescribe exec --"
+    command = f"{program} cat <(echo hi); {program} sh -c 'echo x >&3' 3>f"
+    done = subprocess.run(["bash", "-c", command], cwd=worktree, capture_output=True, timeout=60)
+    assert done.stdout == b"hi\n"
+    assert (worktree / "f").read_text() == "x\n"
+
+
+def test_where_both_streams_are_one_file_their_order_is_kept(worktree: Path) -> None:
+    script = "for i in 1 2 3 4 5; do echo out$i; echo err$i >&2; done"
+    command = [*EXEC, "--", "sh", "-c", script]
+    done = subprocess.run(command, cwd=worktree, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+    expected = [line for i in range(1, 6) for line in (f"out{i}", f"err{i}")]
+    assert done.stdout.decode().splitlines()[:10] == expected
+
+
+def test_a_script_without_an_interpreter_line_runs_as_in_a_shell(worktree: Path) -> None:
+    script = worktree / "script"
+    script.write_text("echo from $0 $1\n")
+    script.chmod(0o755)
+    assert run(worktree, "--", "./script", "word").stdout == b"from ./script word\n"
+
+
+def test_from_another_folder_it_is_another_target(worktree: Path) -> None:
+    (worktree / "sub").mkdir()
+    run(worktree, "--", "true")
+    run(worktree / "sub", "--", "true")
+    assert [transcript(worktree, number)[0]["targets"] for number in (1, 2)] == [["true"], ["true (in sub)"]]

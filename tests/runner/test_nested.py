@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from support import Witness, new_run, python
+from support import OWN_SPOOL, Witness, below, new_run, python
 from treescribe.codec import Codec
 from treescribe.errors import LockTimeout
 from treescribe.events import (
@@ -114,12 +114,22 @@ def test_a_nested_run_does_not_wait_for_its_ancestors_lock(workspace: Workspace)
     ],
 )
 def test_the_parent_is_read_from_the_environment(text: str, parent: Parent | None) -> None:
-    assert parent_of_this_process({PARENT_VARIABLE: text}) == parent
+    assert parent_of_this_process({PARENT_VARIABLE: text, SPOOL_VARIABLE: str(OWN_SPOOL.folder)}) == parent
+
+
+def test_a_run_that_has_ended_is_nobodys_parent(workspace: Workspace) -> None:
+    """A server that a task left behind hands its environment on to whoever is started from it."""
+    run = new_run(workspace)
+    run.start()
+    environment = run.environment({})
+    assert parent_of_this_process(environment) == Parent(None, str(workspace.root))
+    run.finish(Outcome("passed", 0))
+    assert parent_of_this_process(environment) is None
 
 
 def test_without_a_parent_nothing_is_forwarded() -> None:
     assert parent_of_this_process({}) is None
-    forwarder = Forwarder({})
+    forwarder = Forwarder({}, None, "/ws")
     forwarder.send(TestFinished(suite="s", test="t", status="passed"))
     forwarder.close()
 
@@ -138,10 +148,14 @@ class Unwritable(Event):
     thing: object
 
 
-def test_an_event_that_cannot_be_written_does_not_stop_the_others(workspace: Workspace) -> None:
+def test_an_event_that_cannot_be_written_does_not_stop_the_others(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     spool = workspace.root / "spool"
     spool.mkdir()
-    run = new_run(workspace, environment={SPOOL_VARIABLE: str(spool)})
+    monkeypatch.setattr(OWN_SPOOL, "folder", spool)
+    monkeypatch.setattr("treescribe.nested.is_live", lambda folder: True)
+    run = new_run(workspace, environment=below(Parent(1, "/outer")))
     run.start()
     run.emit(Unwritable(thing=object()))
     run.emit(TestFinished(at=1, suite="s", test="t", status="passed"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import threading
 from collections.abc import Iterator
 from itertools import pairwise
@@ -142,7 +143,7 @@ def test_a_reader_that_raises_is_reported_and_asked_no_more(spool: Spool, report
 
 
 def test_a_folder_that_somebody_removed_is_no_error(spool: Spool) -> None:
-    spool.folder.rmdir()
+    shutil.rmtree(spool.folder)
     spool.settle()
     spool.close()
     assert not Path(spool.folder).exists()

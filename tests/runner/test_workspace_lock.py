@@ -9,14 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import git, python, python_in_background, unprivileged
+from support import OWN_SPOOL, git, python, python_in_background, unprivileged
 from treescribe.errors import LockTimeout
+from treescribe.spool import SPOOL_VARIABLE
 from treescribe.workspace import Workspace
 from treescribe.workspace_lock import HELD_VARIABLE, WorkspaceLock, held_by_ancestor
 
 HOLD = """
 import sys
 from treescribe.workspace import Workspace
+from treescribe.spool import SPOOL_VARIABLE
 from treescribe.workspace_lock import WorkspaceLock
 with WorkspaceLock(Workspace.open(sys.argv[1]), shared=sys.argv[2] == "shared", holder=sys.argv[3]):
     print("held", flush=True)
@@ -166,6 +168,7 @@ def test_where_nothing_can_be_written_it_says_so(read_only_workspace: Workspace)
 def test_what_an_ancestor_holds_is_not_waited_for(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     with lock(workspace, shared=False):
         assert not held_by_ancestor(workspace)
+        monkeypatch.setenv(SPOOL_VARIABLE, str(OWN_SPOOL.folder))
         monkeypatch.setenv(HELD_VARIABLE, os.pathsep.join(["/elsewhere", str(workspace.root)]))
         assert held_by_ancestor(workspace)
         with lock(workspace, shared=True):
@@ -183,6 +186,7 @@ def test_an_ancestors_lock_is_known_by_the_directory_not_by_its_spelling(
     workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "link").symlink_to(workspace.root)
+    monkeypatch.setenv(SPOOL_VARIABLE, str(OWN_SPOOL.folder))
     monkeypatch.setenv(HELD_VARIABLE, str(tmp_path / "link"))
     assert held_by_ancestor(workspace)
 
@@ -201,7 +205,8 @@ def test_a_forked_child_does_not_keep_it(workspace: Workspace) -> None:
     code = """if True:
         import os, sys
         from treescribe.workspace import Workspace
-        from treescribe.workspace_lock import WorkspaceLock
+        from treescribe.spool import SPOOL_VARIABLE
+from treescribe.workspace_lock import WorkspaceLock
         held = WorkspaceLock(Workspace.open(sys.argv[1]), shared=False, holder="x")
         held.acquire()
         if os.fork() == 0:

@@ -7,8 +7,9 @@ import sys
 from typing import Any
 
 import pytest
+from support import below
 from treescribe.events import CommandFinished, CompileFinished, Diagnostic, SuiteFinished
-from treescribe.nested import PARENT_VARIABLE, Parent
+from treescribe.nested import Parent
 from treescribe.run import RunRequest
 from treescribe.settings import Settings
 from treescribe_history.store import Store
@@ -126,7 +127,7 @@ def test_when_the_line_is_shown(
 
 
 def test_a_run_within_a_run_is_told_by_its_parent(record: Any) -> None:
-    environment = {PARENT_VARIABLE: Parent(1, "/outer").text()}
+    environment = below(Parent(1, "/outer"))
     assert record(settings=Settings(summary="always"), environment=environment).closing_lines == []
 
 

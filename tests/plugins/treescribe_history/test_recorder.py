@@ -16,10 +16,11 @@ from typing import Any
 
 import pytest
 from history_processes import KILLED, PRELUDE, open_to_all
-from support import NOBODY, python, python_in_background
+from support import NOBODY, below, python, python_in_background
 from treescribe.codec import Codec
 from treescribe.errors import LockTimeout
 from treescribe.events import CommandStarted, Event, LogMessage, TaskStarted
+from treescribe.nested import Parent
 from treescribe.run import Outcome, Run, RunRequest
 from treescribe.workspace import Workspace
 from treescribe_history import live, recorder
@@ -377,9 +378,7 @@ def test_each_event_is_one_write(begin: Any, monkeypatch: pytest.MonkeyPatch, ma
 
 
 def test_a_run_within_a_run_names_its_parent(begin: Any, store: Store) -> None:
-    from treescribe.nested import PARENT_VARIABLE, Parent
-
-    begin(environment={PARENT_VARIABLE: Parent(41, "/outer").text()})
+    begin(environment=below(Parent(41, "/outer")))
     assert store.header(store.runs()[0]).parent == {"run": 41, "workspace": "/outer"}
 
 

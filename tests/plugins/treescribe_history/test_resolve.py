@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from support import below
 from treescribe.errors import InvalidInput, RunUnavailable
-from treescribe.nested import PARENT_VARIABLE, Parent
+from treescribe.nested import Parent
 from treescribe.settings import Settings
 from treescribe.workspace import Workspace
 from treescribe_history.comparisons import diff_runs, time_runs
@@ -44,9 +45,9 @@ def test_latest_is_the_newest_run_that_no_other_run_of_the_workspace_started(
     record: Any, begin: Any, store: Store
 ) -> None:
     begin(targets=("all",))
-    record(targets=("inner",), environment={PARENT_VARIABLE: Parent(1, str(store.workspace.root)).text()})
+    record(targets=("inner",), environment=below(Parent(1, str(store.workspace.root))))
     assert resolve(store, "latest").id == 1
-    record(targets=("other",), environment={PARENT_VARIABLE: Parent(1, "/elsewhere").text()})
+    record(targets=("other",), environment=below(Parent(1, "/elsewhere")))
     assert resolve(store, "latest").id == 3
 
 
@@ -118,8 +119,8 @@ def test_what_is_no_reference_is_told_as_such(record: Any, store: Store, referen
 
 
 def test_a_page_that_cannot_be_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="limit must be at least 1, not 0"):
-        check_page(0, 0)
+    with pytest.raises(InvalidInput, match="limit must be at least 0, which means all, not -1"):
+        check_page(-1, 0)
     with pytest.raises(InvalidInput, match="offset must be at least 0, not -1"):
         check_page(1, -1)
 

@@ -167,7 +167,25 @@ def test_a_rootdir_above_the_workspace_is_named_relative_to_it(project: Project)
     path = project.write("service/tests/test_a.py", PASSES)
     service = project.root / "service"
     (test,) = project.command([sys.executable, "-m", "pytest"], root=service, cwd=service).of(TestFinished)
-    assert (test.project, test.suite, test.path) == ("..", "service/tests/test_a.py", str(path))
+    assert (test.project, test.suite, test.path) == ("", "tests/test_a.py", str(path))
+
+
+def test_paths_below_a_rootdir_above_are_spelt_like_the_workspace(project: Project, tmp_path: Path) -> None:
+    project.write("service/tasks.py", "")
+    project.write("service/tests/test_a.py", PASSES)
+    link = tmp_path / "link"
+    link.symlink_to(project.root / "service")
+    (test,) = project.command([sys.executable, "-m", "pytest"], root=link, cwd=link).of(TestFinished)
+    assert (test.project, test.suite, test.path) == ("", "tests/test_a.py", str(link / "tests/test_a.py"))
+
+
+def test_a_rootdir_beside_the_workspace_is_named_relative_to_it(project: Project) -> None:
+    project.write("service/tasks.py", "")
+    project.write("other/pytest.ini", "[pytest]\n")
+    path = project.write("other/test_a.py", PASSES)
+    service = project.root / "service"
+    (test,) = project.command([sys.executable, "-m", "pytest", "../other"], root=service, cwd=service).of(TestFinished)
+    assert (test.project, test.suite, test.path) == ("../other", "test_a.py", str(path))
 
 
 def test_a_rootdir_elsewhere_is_named_by_its_folder(project: Project, tmp_path: Path) -> None:
