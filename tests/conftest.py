@@ -25,7 +25,9 @@ def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
             ours = name.startswith(("TREESCRIBE_", "INVOKE_", "GIT_", "PYTEST_"))
             if ours and name != "PYTEST_CURRENT_TEST":  # which pytest itself keeps account of
                 patch.delenv(name)
-        patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
+        home = str(tmp_path_factory.mktemp("home"))
+        patch.setenv("HOME", home)
+        patch.setenv("PYTEST_DEBUG_TEMPROOT", home)  # a pytest below closes the usual one to others
         patch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
         patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
         configured = {
