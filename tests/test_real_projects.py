@@ -72,7 +72,9 @@ class Project:
         (self.root / "invoke.yaml").write_text("tasks:\n  executor_class: treescribe.Executor\n")
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        environment = {**os.environ, "PATH": f"{self.venv / 'bin'}:{os.environ['PATH']}"}
+        path = f"{self.venv / 'bin'}:{os.environ['PATH']}"
+        # an edit of the same size within the same second would be hidden by Python's own cache of compiled modules
+        environment = {**os.environ, "PATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
         return subprocess.run(words, cwd=self.root, env=environment, capture_output=True, text=True, timeout=300)
 
     def treescribe(self, *words: str) -> Any:

@@ -19,6 +19,8 @@ class PytestReader:
         self._sessions: dict[str, Session] = {}
 
     def record(self, source: str, record: dict[str, Any]) -> None:
+        if source.endswith(ABANDONED) and source.removesuffix(ABANDONED) + ".jsonl" in self._sessions:
+            return  # the same records under another name
         session = self._sessions.get(source)
         if session is None:
             session = Session.started(record, self._run)
@@ -37,6 +39,10 @@ class PytestReader:
         for session in self._sessions.values():
             if not session.over and not is_alive(session.pid):
                 session.died()
+
+
+ABANDONED = ".abandoned.jsonl"
+"""How the name of a file ends whose recorder could not write its end."""
 
 
 def is_alive(pid: int) -> bool:

@@ -18,7 +18,7 @@ class Journal:
         self._encode = json.JSONEncoder(separators=(",", ":")).encode
         self._open, self._write, self._fstat, self._getpid = os.open, os.write, os.fstat, os.getpid
         self.pid = os.getpid()
-        self._unlink = os.unlink
+        self._rename = os.rename
         self.path = os.path.join(folder, f"pytest-{self.pid}-{os.urandom(4).hex()}.jsonl")
         self._descriptor = -1
         self._identity = (-1, -1)
@@ -47,9 +47,9 @@ class Journal:
         self._torn = False
 
     def abandon(self) -> None:
-        """Remove the file: what tells a session whose end could not be written from one that died."""
+        """Give the file another name, which needs no room: what tells an end that could not be written from a death."""
         if self._getpid() == self.pid:
-            self._unlink(self.path)
+            self._rename(self.path, self.path[: -len(".jsonl")] + ".abandoned.jsonl")
 
     def _is_ours(self) -> bool:
         """Whether the descriptor is still our file: a test may have closed it, and another file may have its number."""
