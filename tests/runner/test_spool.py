@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support import eventually, python
-from treescribe.spool import Spool
+from support import eventually, python, python_in_background
+from treescribe.spool import Spool, is_live
 
 
 class Reader:
@@ -147,3 +147,25 @@ def test_a_folder_that_somebody_removed_is_no_error(spool: Spool) -> None:
     spool.settle()
     spool.close()
     assert not Path(spool.folder).exists()
+
+
+def test_the_folder_of_a_run_that_was_killed_is_removed_by_the_next() -> None:
+    """What processes wrote there was never masked."""
+    code = """if True:
+        from treescribe.spool import Spool
+        spool = Spool(print)
+        print("ready", flush=True)
+        print(spool.folder, flush=True)
+        input()
+    """
+    with python_in_background(code) as process:
+        assert process.stdout is not None
+        folder = Path(process.stdout.readline().strip())
+        assert is_live(folder)
+        Spool(print).close()
+        assert folder.exists(), "it belongs to a run that goes on"
+        process.kill()
+        process.wait()
+        assert not is_live(folder)
+        Spool(print).close()
+        assert not folder.exists()
