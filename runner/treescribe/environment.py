@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -33,6 +32,3 @@ def with_variables(environment: Mapping[str, str], variables: Iterable[Variable]
         elif f"{separator}{value}{separator}" not in f"{separator}{before}{separator}":
             result[name] = before + separator + value
     return result
-
-
-PATH_SEPARATOR = os.pathsep

@@ -19,7 +19,7 @@ from treescribe.errors import InvalidInput, TreescribeError
 from treescribe.events import CommandStatus, RunOutcome
 from treescribe.host import host
 from treescribe.pass_through import PassThrough
-from treescribe.run import Outcome, Run, RunRequest
+from treescribe.run import Outcome, Run, RunRequest, outcome_of
 from treescribe.settings import load_settings
 from treescribe.signals import Interruptions
 from treescribe.workspace import Workspace
@@ -89,7 +89,7 @@ def execute(run: Run, command: list[str]) -> Outcome:
     exit_code = 128 - code if code < 0 else code
     if interruptions.received:
         return Outcome(RunOutcome.CANCELLED, exit_code)
-    return Outcome(RunOutcome.FAILED if code else RunOutcome.PASSED, exit_code)
+    return outcome_of(exit_code)
 
 
 def _start(command: list[str], environment: dict[str, str], passing: PassThrough) -> subprocess.Popen[bytes]:

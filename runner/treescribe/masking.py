@@ -49,11 +49,6 @@ class Masker:
         self._longest = 0
         self.learn(environment)
 
-    @property
-    def longest(self) -> int:
-        """The length of the longest known value: how much text must be seen at once to find it."""
-        return self._longest
-
     def learn(self, environment: Mapping[str, str]) -> None:
         """Take the secrets of an environment into account from here on."""
         values = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import NamedTuple
@@ -359,6 +359,3 @@ os.register_at_fork(after_in_child=_leave_runs_to_parent)
 def outcome_of(exit_code: int, error: str = "") -> Outcome:
     """The outcome of a run whose process ends with `exit_code`."""
     return Outcome(RunOutcome.PASSED if exit_code == 0 else RunOutcome.FAILED, exit_code, error)
-
-
-Emit = Callable[[Event], None]

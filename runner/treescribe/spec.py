@@ -11,7 +11,7 @@ name, once, and stands in the transcript of the run it happened in as a `LogMess
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import pluggy
 
@@ -27,8 +27,6 @@ PROJECT_NAME = "treescribe"
 
 hookspec = pluggy.HookspecMarker(PROJECT_NAME)
 hookimpl = pluggy.HookimplMarker(PROJECT_NAME)
-
-T = TypeVar("T")
 
 
 @hookspec
