@@ -39,6 +39,14 @@ class PluginState(NamedTuple):
     problem: str = ""
 
 
+class _Implementation(NamedTuple):
+    """A function of a plugin that implements a hook."""
+
+    hook: str
+    function: Callable[..., Any]
+    wraps_others: bool
+
+
 class Host:
     """The plugins of this process.
 
@@ -143,36 +151,39 @@ class Host:
 
         if point.name in disabled:
             return state(problem=f"switched off by {DISABLE_VARIABLE}")
+        if self._manager.has_plugin(point.name):
+            return state(problem="another plugin of this name is in use already")
         try:
             plugin = point.load()
             problem = self._problem_of(plugin)
+            if problem:
+                return state(problem=problem)
+            self._manager.register(self._isolated(plugin, point.name), point.name)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a broken plugin must not take the rest with it
             return state(problem=f"cannot be imported: {type(error).__name__}: {error}")
-        if problem:
-            return state(problem=problem)
-        if self._manager.has_plugin(point.name):
-            return state(problem="another plugin of this name is in use already")
-        self._manager.register(self._isolated(plugin, point.name), point.name)
-        return state(hooks=tuple(sorted(name for name, _ in self._implementations(plugin))))
+        return state(hooks=tuple(sorted(found.hook for found in self._implementations(plugin))))
 
-    def _implementations(self, plugin: object) -> list[tuple[str, Callable[..., Any]]]:
-        """(hook, function) of every function that is marked as a hook's implementation."""
+    def _implementations(self, plugin: object) -> list[_Implementation]:
+        """Every function that is marked as a hook's implementation."""
         found = []
         for name in dir(plugin):
             options = self._manager.parse_hookimpl_opts(plugin, name)
             if options is not None:
-                found.append((options.get("specname") or name, getattr(plugin, name)))
+                wraps_others = bool(options.get("wrapper") or options.get("hookwrapper"))
+                found.append(_Implementation(options.get("specname") or name, getattr(plugin, name), wraps_others))
         return found
 
     def _problem_of(self, plugin: object) -> str:
         """Why a plugin cannot be used; empty where it can."""
-        for name, function in self._implementations(plugin):
+        if inspect.isclass(plugin):
+            return f"its entry point names the class {plugin.__name__}; name a module, or an object made of the class"
+        for name, function, wraps_others in self._implementations(plugin):
             if name not in self._specs:
                 return f"there is no hook {name}"
-            if inspect.isgeneratorfunction(function):
+            if wraps_others or inspect.isgeneratorfunction(function):
                 return f"hook {name} is a generator or wraps others, which hooks of treescribe cannot"
             known = self._specs[name]
-            taken = tuple(p for p in inspect.signature(function).parameters if p != "self")
+            taken = tuple(inspect.signature(function).parameters)
             if not set(taken) <= set(known):
                 return f"hook {name} takes ({', '.join(known)}), this one takes ({', '.join(taken)})"
         return ""
@@ -180,7 +191,7 @@ class Host:
     def _isolated(self, plugin: object, name: str) -> object:
         """The plugin's hook implementations, each guarded, as an object to register in its place."""
         isolated = _Isolated()
-        for hook, function in self._implementations(plugin):
+        for hook, function, _ in self._implementations(plugin):
             setattr(isolated, hook, self._guarded(name, hook, function))
         return isolated
 

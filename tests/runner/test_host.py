@@ -77,6 +77,10 @@ def test_a_plugin_in_use_is_listed_with_its_hooks(write: Write) -> None:
             "hook treescribe_event takes (run, event), this one takes (arguments)",
         ),
         (
+            "@hookimpl(wrapper=True)\ndef treescribe_event(run): pass",
+            "hook treescribe_event is a generator or wraps others, which hooks of treescribe cannot",
+        ),
+        (
             "@hookimpl(wrapper=True)\ndef treescribe_event(run): return (yield)",
             "hook treescribe_event is a generator or wraps others, which hooks of treescribe cannot",
         ),
@@ -86,6 +90,14 @@ def test_a_plugin_that_cannot_be_used_is_told_by_name_and_the_rest_go_on(write: 
     found = states(write("broken", text), write("good", GOOD))
     assert found["broken"].problem.startswith(problem)
     assert found["broken"].hooks == ()
+    assert found["good"].problem == ""
+
+
+def test_a_class_in_place_of_an_object_is_told(write: Write) -> None:
+    good = write("good", GOOD)
+    write("classy", "class Plugin:\n    @hookimpl\n    def treescribe_event(self, run, event): pass\n")
+    found = states(entry_point("classy", "acme_classy:Plugin"), good)
+    assert found["classy"].problem.startswith("its entry point names the class Plugin")
     assert found["good"].problem == ""
 
 
