@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from treescribe_history.diff_models import DiffResult
 
 IDENTICAL = "no differences"
-NAMED = 10
-"""How many entries of each section of a comparison are named."""
 
 
 class Comparison(NamedTuple):
@@ -87,5 +85,5 @@ def _compared(store: Store, base: StoredRun, header: Header, target: Transcript 
         if stored is None:
             return Comparison(base.id, problem=f"run #{header.run} is not kept")
         target = store.read(stored, codec)
-    result = diff(store.read(base, codec), target, limit=NAMED)
+    result = diff(store.read(base, codec), target)
     return Comparison(base.id, identical=result.identical, result=result)

@@ -6,7 +6,7 @@ from typing import Annotated, NamedTuple
 
 from treescribe.host import host
 from treescribe.operation import Parameter
-from treescribe.workspace import Workspace
+from treescribe.workspace import Workspace, same_directory
 
 from treescribe_history.diff import diff
 from treescribe_history.diff_models import DiffResult
@@ -63,7 +63,7 @@ def _pair(workspace: Workspace, base: RunReference, target: RunReference, base_d
     after = ended_transcript(store, found, codec)
     other = Store(Workspace.open(base_directory)) if base_directory else store
     if base == PREVIOUS:
-        stored = previous(other, after.header, same_store=not base_directory)
+        stored = previous(other, after.header, same_store=same_directory(other.workspace.root, workspace.root))
     else:
         stored = latest_ended(other) if base == LATEST else resolve(other, base)
     return Pair(ended_transcript(other, stored, codec), after)

@@ -130,7 +130,10 @@ class Listing:
             return None, ""
         if base.run == digest.since and digest.changes:
             return base.run, digest.changes
-        header = self._store.header(self.runs[position])
+        try:
+            header = self._store.header(self.runs[position])
+        except TreescribeError as error:  # it was evicted a moment ago
+            return None, f"not compared: {error.message}"
         comparison = compare_with_previous(self._store, header, digest.facts)
         return comparison.since, comparison.text or f"not compared: {comparison.problem}"
 

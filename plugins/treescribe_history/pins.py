@@ -62,11 +62,13 @@ def unpin(store: Store, name: str) -> int:
 
     :raises InvalidInput: where there is no such name.
     """
-    if name not in read_pins(store):
+    if name not in read_pins(store):  # and nothing is made where there is no history to change
         raise unknown_name(store, name, read_pins(store))
     with _changing(store):
         pins = read_pins(store)
-        number = pins.pop(name, 0)
+        if name not in pins:
+            raise unknown_name(store, name, pins)
+        number = pins.pop(name)
         _write(store, pins)
     return number
 

@@ -6,12 +6,12 @@ told once on stderr; the run goes on, and its id is None.
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from treescribe.codec import to_line
 from treescribe.errors import TreescribeError
+from treescribe.saying import say
 
 from treescribe_history.digest import Digest, make_digest, save_digest
 from treescribe_history.fingerprint import Fingerprint
@@ -101,7 +101,7 @@ def tidy(run: Run, path: Path, digest: Digest) -> None:
             save_digest(store, path, digest)
             evict(store, limits, just_finished=digest.run)
     except (OSError, TreescribeError) as error:
-        print(f"treescribe: old runs of {run.workspace.root} stay where they are: {error}", file=sys.stderr)
+        say(f"treescribe: old runs of {run.workspace.root} stay where they are: {error}")
 
 
 def _header(run: Run, number: int) -> Header:
@@ -131,4 +131,4 @@ def _warn(run: Run, error: OSError | TreescribeError) -> None:
     if isinstance(error, OSError) and error.strerror:
         in_the_way = isinstance(error, (NotADirectoryError, FileExistsError)) and error.filename
         reason = f"{error.filename}: {error.strerror}" if in_the_way else error.strerror
-    print(f"treescribe: this run is not recorded in {run.workspace.root}: {reason}", file=sys.stderr)
+    say(f"treescribe: this run is not recorded in {run.workspace.root}: {reason}")

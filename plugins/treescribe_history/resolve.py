@@ -119,10 +119,13 @@ def _identity(store: Store, stored: StoredRun) -> tuple[str, tuple[str, ...]] | 
 
 
 def is_live(store: Store, stored: StoredRun) -> bool:
-    """Whether a run goes on at this moment."""
+    """Whether a run goes on at this moment. One that cannot be read does not: whoever wants it is told why."""
     from treescribe.codec import Codec
 
-    return stored.active and store.read(stored, Codec()).state == LIVE
+    try:
+        return stored.active and store.read(stored, Codec()).state == LIVE
+    except RunUnavailable:
+        return False
 
 
 def ended(store: Store, stored: StoredRun) -> StoredRun:

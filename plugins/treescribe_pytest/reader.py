@@ -17,6 +17,7 @@ class PytestReader:
     def __init__(self, run: Run) -> None:
         self._run = run
         self._sessions: dict[str, Session] = {}
+        self._dead: list[Session] = []
 
     def record(self, source: str, record: dict[str, Any]) -> None:
         if source.endswith(ABANDONED) and source.removesuffix(ABANDONED) + ".jsonl" in self._sessions:
@@ -34,10 +35,15 @@ class PytestReader:
         for session in self._sessions.values():
             session.tell_running()
 
+    def command_ended(self) -> None:
+        """Note which pytests are gone; one that ends from here on may still write its end."""
+        sessions = self._sessions.values()
+        self._dead = [session for session in sessions if not session.over and not is_alive(session.pid)]
+
     def settle(self) -> None:
         """Close the sessions of pytests that died. One that runs on, in the background, stays open."""
-        for session in self._sessions.values():
-            if not session.over and not is_alive(session.pid):
+        for session in self._dead:
+            if not session.over:
                 session.died()
 
 

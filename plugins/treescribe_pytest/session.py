@@ -3,7 +3,7 @@
 The records, each an object with ``event``; every other key is of that event:
 
 * ``session-started``: ``pid``, ``rootdir``, and ``file``, the path of the file itself. The first of every file; one
-  that was given up, since it could not be written to its end, is removed.
+  that was given up, since it could not be written to its end, has another name by then (see `reader.ABANDONED`).
 * ``collected``: ``files``, how many tests were found in each.
 * ``collection-error``: ``suite``, ``message``, ``trace``.
 * ``test-started``: ``suite``, ``test``.
@@ -94,7 +94,7 @@ class Session:
         files = record["files"]
         if not isinstance(files, dict):
             raise TypeError("files")
-        self._expected = {name: count for name, count in files.items() if isinstance(count, int)}
+        self._expected = {self._place.suite(name): count for name, count in files.items() if isinstance(count, int)}
 
     def _collection_error(self, record: dict[str, Any]) -> None:
         finished = SuiteFinished(

@@ -11,6 +11,8 @@ import venv
 from importlib.util import find_spec
 from pathlib import Path
 
+from treescribe.saying import say
+
 _FILES = {
     "tasks.py": '''\
 from invoke import task
@@ -46,6 +48,12 @@ def test_discounted():
 """,
     "conftest.py": "",
 }
+_GIT_SETTINGS = (
+    "user.name=Demo",
+    "user.email=demo@example.invalid",
+    "commit.gpgsign=false",
+    "core.hooksPath=/dev/null",
+)
 _RIGHT, _WRONG = "price - price * percent // 100", "price - percent"
 
 
@@ -58,7 +66,7 @@ def play(*, keep: bool) -> int:
     try:
         return _Session(folder).play()
     except (OSError, subprocess.CalledProcessError) as error:
-        print(f"treescribe: the demonstration cannot go on: {error}", file=sys.stderr)
+        say(f"treescribe: the demonstration cannot go on: {error}")
         return 1
     finally:
         if keep:
@@ -91,7 +99,13 @@ class _Session:
             path = self._root / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
-        git = ("git", "-c", "user.name=Demo", "-c", "user.email=demo@example.invalid", "-C", str(self._root))
+        settings = (
+            "user.name=Demo",
+            "user.email=demo@example.invalid",
+            "commit.gpgsign=false",
+            "core.hooksPath=/dev/null",
+        )
+        git = ("git", *(word for setting in settings for word in ("-c", setting)), "-C", str(self._root))
         subprocess.run((*git, "init", "-q"), check=True)
         subprocess.run((*git, "add", "."), check=True)
         subprocess.run((*git, "commit", "-q", "-m", "A shop"), check=True)

@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from treescribe.events import Event
 
@@ -39,14 +40,26 @@ def forms(value: str) -> set[str]:
     return {form for form in {value, value.replace("\n", "\r\n"), *quoted, *lines} if len(form) >= SHORTEST_SECRET}
 
 
+class _Known(NamedTuple):
+    """The secrets that are known: all of a masker's state, replaced as one."""
+
+    values: frozenset[str]
+    search: re.Pattern[str] | None
+    longest: int
+
+    @classmethod
+    def of(cls, values: frozenset[str]) -> _Known:
+        longest_first = sorted(values, key=len, reverse=True)
+        return cls(values, re.compile("|".join(map(re.escape, longest_first))), len(longest_first[0]))
+
+
 class Masker:
     """Replaces secrets in text. One masker serves a whole run; `learn` adds what a child's environment brings."""
 
     def __init__(self, environment: Mapping[str, str] = {}, patterns: Iterable[str] = ()) -> None:
         self._patterns = tuple(re.compile(pattern, re.MULTILINE) for pattern in patterns)
-        self._values: frozenset[str] = frozenset()
-        self._values_search: re.Pattern[str] | None = None
-        self._longest = 0
+        self._lock = threading.Lock()
+        self._known = _Known(frozenset(), None, 0)
         self.learn(environment)
 
     def learn(self, environment: Mapping[str, str]) -> None:
@@ -57,20 +70,15 @@ class Masker:
             if SECRET_NAME.search(name) and name not in NO_SECRETS and len(str(value)) >= SHORTEST_SECRET
             for form in forms(str(value))
         }
-        if not values <= self._values:
-            self._values |= values
-            self._build()
-
-    def _build(self) -> None:
-        values = sorted(self._values, key=len, reverse=True)
-        self._values_search = re.compile("|".join(map(re.escape, values)))
-        self._longest = max(len(value) for value in values)
+        with self._lock:
+            if not values <= self._known.values:
+                self._known = _Known.of(self._known.values | values)
 
     def text(self, text: str) -> str:
         """Return `text` with every secret replaced by ``***``, also one of which a cut left only a part."""
         for search in self._searches:
             text = search.sub(MASK, text)
-        return self._without_parts(text) if self._values and _CUT.search(text) else text
+        return self._without_parts(text) if self._known.values and _CUT.search(text) else text
 
     def _without_parts(self, text: str) -> str:
         """Mask what stands on either side of a cut and is the beginning or the end of a secret."""
@@ -83,14 +91,14 @@ class Masker:
         return "".join(pieces)
 
     def _without_beginning(self, text: str) -> str:
-        for value in self._values:
+        for value in self._known.values:
             for length in range(min(len(value), len(text)), SHORTEST_SECRET - 1, -1):
                 if text.endswith(value[:length]):
                     return text[:-length] + MASK
         return text
 
     def _without_end(self, text: str) -> str:
-        for value in self._values:
+        for value in self._known.values:
             for length in range(min(len(value), len(text)), SHORTEST_SECRET - 1, -1):
                 if text.startswith(value[-length:]):
                     return MASK + text[length:]
@@ -98,7 +106,8 @@ class Masker:
 
     @property
     def _searches(self) -> tuple[re.Pattern[str], ...]:
-        return self._patterns if self._values_search is None else (self._values_search, *self._patterns)
+        known = self._known.search
+        return self._patterns if known is None else (known, *self._patterns)
 
     def event(self, event: Event) -> Event:
         """Return `event` with the fields that may hold a secret masked."""
@@ -130,15 +139,16 @@ class Masker:
         could hold the beginning of a secret of several lines. Of a line longer than `LONGEST_LINE` only known values
         are sure to be found.
         """
-        if not self._searches:
+        known, searches = self._known, self._searches
+        if not searches:
             return text, ""
-        hold = text.rfind("\n", 0, max(0, len(text) - self._longest + 1)) + 1
-        while (start := _start_of_match_over(hold, text, self._searches)) is not None:
+        hold = text.rfind("\n", 0, max(0, len(text) - known.longest + 1)) + 1
+        while (start := _start_of_match_over(hold, text, searches)) is not None:
             hold = text.rfind("\n", 0, start) + 1
-        if len(text) - hold > LONGEST_LINE + self._longest:
-            hold = len(text) - self._longest
-            if self._values_search is not None:
-                start = _start_of_match_over(hold, text, (self._values_search,))
+        if len(text) - hold > LONGEST_LINE + known.longest:
+            hold = len(text) - known.longest
+            if known.search is not None:
+                start = _start_of_match_over(hold, text, (known.search,))
                 hold = hold if start is None else start
         return self.text(text[:hold]), text[hold:]
 

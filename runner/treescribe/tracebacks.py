@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from types import TracebackType
 
-_OWN = str(Path(__file__).parent)
+_OWN = str(Path(__file__).parent) + os.sep
 
 
 def trim(error: BaseException) -> None:

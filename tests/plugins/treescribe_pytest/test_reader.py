@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from treescribe.events import Event, LogMessage, SuiteFinished, TestFinished, TestStarted
 from treescribe.host import Host
-from treescribe.run import Run, RunRequest
+from treescribe.request import RunRequest
+from treescribe.run import Run
 from treescribe.workspace import Workspace
 from treescribe_pytest.place import Place
 from treescribe_pytest.reader import PytestReader, is_alive
@@ -45,6 +46,10 @@ class Fed(NamedTuple):
     def feed(self, *records: dict[str, Any]) -> None:
         for record in records:
             self.reader.record("pytest-1-a.jsonl", record)
+
+    def end_of_command(self) -> None:
+        self.reader.command_ended()
+        self.reader.settle()
 
     def of(self, *kinds: type[Event]) -> list[Event]:
         return [event for event in self.seen if isinstance(event, kinds)]
@@ -125,6 +130,7 @@ def test_no_record_makes_reading_fail(fed: Fed, records: list[dict[str, Any]]) -
         for record in records:
             reader.record(source, record)
     reader.caught_up()
+    reader.command_ended()
     reader.settle()
 
 
@@ -139,8 +145,8 @@ def test_records_before_the_sessions_beginning_and_after_its_end_are_passed_over
 def test_a_session_of_a_dead_process_is_closed_once(fed: Fed) -> None:
     fed.reader.record("pytest-2-b.jsonl", {**fed.begin, "pid": dead_pid()})
     fed.reader.record("pytest-2-b.jsonl", STARTED)
-    fed.reader.settle()
-    fed.reader.settle()
+    fed.end_of_command()
+    fed.end_of_command()
     assert [(event.suite, event.outcome) for event in fed.seen if isinstance(event, SuiteFinished)] == [
         ("test_a.py", "executed"),
         ("pytest", "errored"),
@@ -150,7 +156,7 @@ def test_a_session_of_a_dead_process_is_closed_once(fed: Fed) -> None:
 
 def test_a_session_of_a_living_process_stays_open(fed: Fed) -> None:
     fed.feed(STARTED)
-    fed.reader.settle()
+    fed.end_of_command()
     assert fed.of(SuiteFinished, TestFinished) == []
     fed.feed(FINISHED, ENDED)
     assert [event.suite for event in fed.seen if isinstance(event, SuiteFinished)] == ["test_a.py"]
@@ -179,3 +185,17 @@ def test_a_project_name_never_tells_where_the_worktree_stands(project: Project) 
     for rootdir in (root, f"{root}/a/b", f"{root}-fork", "/", str(project.root.parent)):
         assert not os.path.isabs(Place.of(rootdir, workspace).project)
     assert Place.of(f"{root}-fork", workspace).project == "shop-fork"
+
+
+def test_a_pytest_that_ends_while_the_last_records_are_read_is_not_taken_for_dead(fed: Fed) -> None:
+    """It may have written its end after the look at the file and before the look at the process."""
+    with subprocess.Popen(["sleep", "600"]) as process:
+        fed.reader.record("pytest-2-b.jsonl", {**fed.begin, "pid": process.pid})
+        fed.reader.record("pytest-2-b.jsonl", STARTED)
+        fed.reader.command_ended()
+        process.kill()
+    fed.reader.settle()
+    assert fed.of(SuiteFinished, TestFinished) == []
+    fed.reader.record("pytest-2-b.jsonl", FINISHED)
+    fed.reader.record("pytest-2-b.jsonl", ENDED)
+    assert [event.status for event in fed.seen if isinstance(event, TestFinished)] == ["passed"]
