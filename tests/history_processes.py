@@ -12,7 +12,8 @@ import treescribe_history.plugin
 from pathlib import Path
 from treescribe.events import TestFinished
 from treescribe.host import Host
-from treescribe.run import Outcome, Run, RunRequest
+from treescribe.request import Outcome, RunRequest
+from treescribe.run import Run
 from treescribe.workspace import Workspace
 host = Host([])
 host.register(treescribe_history.plugin, "history")

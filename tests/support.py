@@ -17,7 +17,8 @@ from treescribe import hookimpl
 from treescribe.events import Event
 from treescribe.host import ENTRY_POINT_GROUP, Host
 from treescribe.nested import PARENT_VARIABLE, Parent
-from treescribe.run import Outcome, Run, RunRequest
+from treescribe.request import Outcome, RunRequest
+from treescribe.run import Run
 from treescribe.spool import SPOOL_VARIABLE, Spool
 from treescribe.workspace import Workspace
 

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from treescribe.executor import Executor
     from treescribe.facts import Fact, WorkspacePath
     from treescribe.operation import Operation, Parameter
-    from treescribe.run import Outcome, Run, RunRequest
+    from treescribe.request import Outcome, RunRequest
+    from treescribe.run import Run
     from treescribe.spec import hookimpl
     from treescribe.workspace import Workspace
 
@@ -28,10 +29,10 @@ _HOMES = {
     "Fact": "facts",
     "InvalidInput": "errors",
     "Operation": "operation",
-    "Outcome": "run",
+    "Outcome": "request",
     "Parameter": "operation",
     "Run": "run",
-    "RunRequest": "run",
+    "RunRequest": "request",
     "Target": "backend",
     "TreescribeError": "errors",
     "Variable": "environment",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from treescribe.events import Event
-    from treescribe.run import Outcome, RunRequest
+    from treescribe.request import Outcome, RunRequest
     from treescribe.workspace import Workspace
 
 

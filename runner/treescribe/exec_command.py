@@ -12,16 +12,18 @@ import shlex
 import shutil
 import signal
 import subprocess
-import sys
-from contextlib import suppress
+from typing import NamedTuple
 
 from treescribe.errors import InvalidInput, TreescribeError
 from treescribe.events import CommandStatus, RunOutcome
 from treescribe.host import host
 from treescribe.pass_through import PassThrough
-from treescribe.run import Outcome, Run, RunRequest, outcome_of
+from treescribe.process_tree import end_tree, marked, new_mark
+from treescribe.request import Outcome, RunRequest
+from treescribe.run import Run
+from treescribe.saying import say
 from treescribe.settings import load_settings
-from treescribe.signals import Interruptions
+from treescribe.signals import PassedOnSignals
 from treescribe.workspace import Workspace
 
 USAGE = """\
@@ -34,7 +36,7 @@ pytest, and how it ended. The command's arguments are taken as they are; its exi
   treescribe history.diff            what changed since the run before
 """
 
-NOT_FOUND, NOT_EXECUTABLE, USAGE_ERROR = 127, 126, 2
+NOT_FOUND, NOT_EXECUTABLE, USAGE_ERROR, INTERRUPTED = 127, 126, 2, 130
 
 
 def main(words: list[str]) -> int:
@@ -44,52 +46,70 @@ def main(words: list[str]) -> int:
         return 0
     command = words[1:] if words[:1] == ["--"] else words
     if not command or (command is words and command[0].startswith("-")):
-        print(f"treescribe: exec needs a command after --\n{USAGE}", file=sys.stderr, end="")
+        say(f"treescribe: exec needs a command after --\n{USAGE.rstrip()}")
         return USAGE_ERROR
     try:
         workspace = Workspace.open(os.getcwd())
     except (TreescribeError, OSError) as error:
-        print(f"treescribe: {error}", file=sys.stderr)
+        say(f"treescribe: {error}")
         return USAGE_ERROR
     try:
         settings = load_settings(workspace.root)
     except InvalidInput as error:
-        print(f"treescribe: this command is not recorded: {error}", file=sys.stderr)
+        say(f"treescribe: this command is not recorded: {error}")
         return _become(command)
     request = RunRequest(backend="command", targets=(_target(command, workspace),))
     run = Run(workspace, request, host=host(), settings=settings)
-    run.start()
-    outcome = execute(run, command)
-    run.finish(outcome)
-    for line in run.closing_lines:
-        print(line, file=sys.stderr)
+    with PassedOnSignals() as signals:
+        try:
+            run.start()
+        except KeyboardInterrupt:  # while it waited for the workspace's lock
+            return INTERRUPTED
+        signals.hold()
+        outcome = execute(run, command, signals)
+        run.finish(outcome)
+        say(*run.closing_lines)
     return outcome.exit_code if outcome.exit_code is not None else 1
 
 
-def execute(run: Run, command: list[str]) -> Outcome:
+def execute(run: Run, command: list[str], signals: PassedOnSignals) -> Outcome:
     """Run `command` as part of `run`, passing its output on."""
-    environment = run.environment(os.environ)
+    mark = new_mark()
+    environment = marked(run.environment(os.environ), mark)
     number = run.command_started(shlex.join(command), cwd=os.getcwd())
     passing = PassThrough(run, number)
     try:
-        with Interruptions() as interruptions:
-            process = _start(command, environment, passing)
-            interruptions.pass_on_to(process)
-            passing.close_child_ends()
-            passing.copy_until_end()
-            code = process.wait()
+        process = _start(command, environment, passing)
     except OSError as error:
         passing.close_child_ends()
         passing.copy_until_end()
         return _not_started(run, number, command[0], error)
+    signals.pass_on_to(_Started(process, mark))
+    passing.close_child_ends()
+    passing.copy_until_end()
+    code = process.wait()
     if code < 0:
         run.command_finished(number, CommandStatus.SIGNALLED, signal=-code)
     else:
         run.command_finished(number, CommandStatus.EXITED, exit_code=code)
     exit_code = 128 - code if code < 0 else code
-    if interruptions.received:
+    if signals.received:
         return Outcome(RunOutcome.CANCELLED, exit_code)
-    return outcome_of(exit_code)
+    return Outcome.of_exit_code(exit_code)
+
+
+class _Started(NamedTuple):
+    """A command that goes on: what signals are passed on to."""
+
+    process: subprocess.Popen[bytes]
+    mark: str
+
+    def send_signal(self, number: int) -> None:
+        self.process.send_signal(number)
+
+    def end(self) -> None:
+        if self.process.poll() is None:
+            end_tree(self.process.pid, mark=self.mark)
 
 
 def _start(command: list[str], environment: dict[str, str], passing: PassThrough) -> subprocess.Popen[bytes]:
@@ -114,7 +134,7 @@ def _become(command: list[str]) -> int:
     try:
         os.execvp(command[0], command)
     except OSError as error:
-        print(f"treescribe: {_reason(command[0], error)}", file=sys.stderr)
+        say(f"treescribe: {_reason(command[0], error)}")
         return NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE
 
 
@@ -133,8 +153,7 @@ def _reason(program: str, error: OSError) -> str:
 
 def _not_started(run: Run, number: int, program: str, error: OSError) -> Outcome:
     reason = _reason(program, error)
-    with suppress(OSError):
-        print(f"treescribe: {reason}", file=sys.stderr)
+    say(f"treescribe: {reason}")
     code = NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE
     run.command_finished(number, CommandStatus.ERROR, exit_code=code, error=reason)
     return Outcome(RunOutcome.FAILED, code, reason)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import sys
 from typing import Any
 
 from invoke.exceptions import Exit, Failure, UnexpectedExit
@@ -22,8 +21,11 @@ from treescribe.host import host
 from treescribe.observed_commands import observing_commands
 from treescribe.observed_tasks import TaskObserver, as_text, error_text
 from treescribe.operation_tasks import OwnTask
-from treescribe.run import Outcome, Run, RunRequest
+from treescribe.request import Outcome, RunRequest
+from treescribe.run import Run
+from treescribe.saying import say
 from treescribe.settings import Settings
+from treescribe.signals import EndingSignals
 from treescribe.tracebacks import trim
 from treescribe.workspace import Workspace
 
@@ -38,30 +40,37 @@ class Recording(InvokeExecutor):
         """Execute as the class below does, recording it. Exceptions, results and output are invoke's."""
         if Recording._current is not None:
             return super().execute(*tasks)
-        run = self._begin(tasks)
+        run = self._planned(tasks)
         if run is None:
             return super().execute(*tasks)
         Recording._current = run
+        atexit.register(tell_end, run)
         try:
+            with EndingSignals(lambda number, name: _end_by_signal(run, number, name)):
+                return self._execute_recorded(run, tasks)
+        except BaseException as error:
+            trim(error)
+            raise
+        finally:
+            Recording._current = None
+
+    def _execute_recorded(self, run: Run, tasks: tuple[Any, ...]) -> Any:
+        try:
+            run.start()
             result = self._execute_observed(run, tasks)
         except BaseException as error:
             run.finish(outcome_of_exception(error))
-            trim(error)
             raise
-        else:
-            run.finish(Outcome(RunOutcome.PASSED, 0))
-            return result
-        finally:
-            Recording._current = None
-            atexit.register(say, run.closing_lines)
+        run.finish(Outcome(RunOutcome.PASSED, 0))
+        return result
 
     def _execute_observed(self, run: Run, tasks: tuple[Any, ...]) -> Any:
         observer = TaskObserver(run, self.collection, self.normalize(tasks))
         with observer.observing(ignored=OwnTask), observing_commands(run):
             return super().execute(*tasks)
 
-    def _begin(self, tasks: tuple[Any, ...]) -> Run | None:
-        """Start the run; None where nothing is to be recorded, which is said unless it is meant."""
+    def _planned(self, tasks: tuple[Any, ...]) -> Run | None:
+        """The run, not begun; None where nothing is to be recorded, which is said unless it is meant."""
         targets = [call for call in self._calls(tasks) if not isinstance(call.task, OwnTask)]
         if not targets or self.config.run.dry:  # nothing is run, and a dry run is nothing to compare with
             return None
@@ -69,7 +78,7 @@ class Recording(InvokeExecutor):
             workspace = Workspace.open(os.path.abspath(self.collection.loaded_from or os.getcwd()))
             settings = Settings.read(self.config.get("treescribe"))
         except (TreescribeError, OSError) as error:
-            print(f"treescribe: this run is not recorded: {error}", file=sys.stderr)
+            say(f"treescribe: this run is not recorded: {error}")
             return None
         request = RunRequest(
             backend="invoke",
@@ -77,9 +86,7 @@ class Recording(InvokeExecutor):
             effect=_effect([call.called_as or call.task.name for call in targets], settings),
             surface=self.surface,
         )
-        run = Run(workspace, request, host=host(), settings=settings)
-        run.start()
-        return run
+        return Run(workspace, request, host=host(), settings=settings)
 
     def _calls(self, tasks: tuple[Any, ...]) -> list[Call]:
         try:
@@ -138,11 +145,15 @@ def outcome_of_exception(error: BaseException) -> Outcome:
     return Outcome(outcome, 1, error_text(error))
 
 
-def say(lines: list[str]) -> None:
+def tell_end(run: Run) -> None:
     """Show the closing lines of a run, once."""
-    for line in lines:
-        print(line, file=sys.stderr)
-    lines.clear()
+    say(*run.closing_lines)
+    run.closing_lines.clear()
+
+
+def _end_by_signal(run: Run, number: int, name: str) -> None:
+    run.finish(Outcome.of_signal(number, name))
+    tell_end(run)
 
 
 def _effect(targets: list[str], settings: Settings) -> str:

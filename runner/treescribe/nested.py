@@ -111,8 +111,11 @@ class NestedRuns:
     def caught_up(self) -> None:
         """Events are handed on as they come; there is nothing to add."""
 
+    def command_ended(self) -> None:
+        """A nested run finishes its own commands; nothing of it can be missing."""
+
     def settle(self) -> None:
-        """A nested run finishes its own commands; there is nothing to wait for."""
+        """See `command_ended`."""
 
     def _renumbered(self, source: str, event: Event) -> Event:
         changes = {}

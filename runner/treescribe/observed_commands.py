@@ -17,7 +17,7 @@ from invoke.runners import Local, Result, Runner
 
 from treescribe.events import CommandStatus
 from treescribe.observed_tasks import current_task, error_text
-from treescribe.process_tree import end_tree
+from treescribe.process_tree import end_tree, marked, new_mark
 from treescribe.run import Run
 from treescribe.tracebacks import trim
 
@@ -51,11 +51,12 @@ class _Watch:
         self._runner = runner
         self._line = line
         self._number: int | None = None
+        self._mark = new_mark()
         self._wrap("start", self._on_start)
         self._wrap("_finish", self._on_finish)
         self._skip_idle_responding()
         if isinstance(runner, Local) and _unwrapped(runner.kill) == Local.kill.__get__(runner):
-            self._wrap("kill", lambda original: end_tree(runner.get_pid()))
+            self._wrap("kill", lambda original: end_tree(runner.get_pid(), mark=self._mark))
 
     def _wrap(self, name: str, wrapper: Callable[..., Any]) -> None:
         """Have `wrapper` called in place of a method, the method first: the runner's own, of its class or instance."""
@@ -78,7 +79,7 @@ class _Watch:
         runner = self._runner
         self._learn_sudo_password()
         if isinstance(runner, Local):
-            env = self._run.environment(env)
+            env = marked(self._run.environment(env), self._mark)
         mode = "disowned" if runner._disowned else "asynchronous" if runner._asynchronous else "attached"
         self._number = self._run.command_started(
             self._line, cwd=_current_directory(), task=current_task.get(), pty=runner.using_pty, mode=mode

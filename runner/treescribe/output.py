@@ -62,6 +62,15 @@ class OutputCapture:
             if not self._finished:
                 self._take(self._decoder.decode(data))
 
+    def flush_waiting(self) -> None:
+        """Emit what has waited for half a second; called from time to time."""
+        with self._lock:
+            if self._piece and not self._finished and self._has_waited():
+                self._flush()
+
+    def _has_waited(self) -> bool:
+        return self._clock.elapsed_ms() - self._flushed_at >= FLUSH_MS
+
     def _flush(self) -> None:
         self._flushed_at = self._clock.elapsed_ms()
         if self._piece:
@@ -107,8 +116,7 @@ class OutputCapture:
                 end -= 1
         self._piece += data[:end]
         self._head_left = self._head_left - end if end == len(data) else 0
-        waited = self._clock.elapsed_ms() - self._flushed_at
-        if len(self._piece) >= PIECE or self._head_left <= 0 or waited >= FLUSH_MS:
+        if len(self._piece) >= PIECE or self._head_left <= 0 or self._has_waited():
             self._flush()
         return data[end:]
 

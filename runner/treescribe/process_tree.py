@@ -1,6 +1,8 @@
 """The processes below a process, and how to end them all.
 
 Found by walking parents, not by process group: the child of a pseudo-terminal and a daemon have groups of their own.
+What has lost its parent (a daemon's second fork) is found by a mark in the environment that it was started with,
+where the system shows that (Linux).
 """
 
 from __future__ import annotations
@@ -9,9 +11,12 @@ import os
 import signal
 import subprocess
 from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
+
+MARK_VARIABLE = "TREESCRIBE_COMMAND"
 
 _PASSES = 50  # of looking; a process that cannot be stopped (it waits for a disk) is not waited for longer
 
@@ -26,25 +31,32 @@ class _Process(NamedTuple):
         return self.state in "TtZX"
 
 
-def descendants(pid: int) -> list[int]:
-    """Return the processes below `pid`, parents before children."""
-    return _below(pid, _processes())
+def new_mark() -> str:
+    """A mark that no other command has."""
+    return os.urandom(8).hex()
 
 
-def end_tree(pid: int, signal_number: int = signal.SIGKILL) -> None:
+def marked(environment: Mapping[str, str], mark: str) -> dict[str, str]:
+    """The environment of a command that is found by its mark, and by those of the commands that it runs below."""
+    return {**environment, MARK_VARIABLE: f"{environment.get(MARK_VARIABLE, '')}.{mark}".lstrip(".")}
+
+
+def end_tree(pid: int, signal_number: int = signal.SIGKILL, *, mark: str = "") -> None:
     """Send a signal to `pid` and to everything below it, once; processes that are gone are passed over.
 
     All are stopped before any is ended: the children of one that has ended hang below another process, where they
     are not found.
+
+    :param mark: of the command that `pid` was started as; what bears it and has lost its parent is ended as well.
     """
-    tree = _stopped_tree(pid)
+    tree = _stopped_tree(pid, mark)
     _send(tree, signal_number)
     if signal_number != signal.SIGKILL:
         _send(tree, signal.SIGCONT)
 
 
-def _stopped_tree(pid: int) -> list[int]:
-    """Stop `pid` and everything below it, and return them.
+def _stopped_tree(pid: int, mark: str) -> list[int]:
+    """Stop `pid`, everything below it and whatever bears the mark, and return them.
 
     A signal takes a moment to arrive, and so does a look at all processes: what is started meanwhile is found by
     looking once more after all of them were seen at rest.
@@ -53,7 +65,8 @@ def _stopped_tree(pid: int) -> list[int]:
     at_rest = False
     for _ in range(_PASSES):
         processes = _processes()
-        fresh = [process for process in (pid, *_below(pid, processes)) if process not in tree]
+        roots = (pid, *_marked_processes(mark, processes))
+        fresh = [process for process in (*roots, *_below(roots, processes)) if process not in tree]
         if at_rest and not fresh:
             break
         _send(fresh, signal.SIGSTOP)
@@ -62,12 +75,26 @@ def _stopped_tree(pid: int) -> list[int]:
     return tree
 
 
-def _below(pid: int, processes: dict[int, _Process]) -> list[int]:
+def _marked_processes(mark: str, processes: Iterable[int]) -> list[int]:
+    """Those that were started with the mark in their environment."""
+    return [pid for pid in processes if mark and mark.encode() in _mark_of(pid)]
+
+
+def _mark_of(pid: int) -> bytes:
+    try:
+        variables = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return b""
+    name = MARK_VARIABLE.encode() + b"="
+    return next((variable for variable in variables if variable.startswith(name)), b"")
+
+
+def _below(roots: Sequence[int], processes: dict[int, _Process]) -> list[int]:
     children = defaultdict(list)
     for child, process in processes.items():
         children[process.parent].append(child)
     found: list[int] = []
-    waiting = [pid]
+    waiting = [*roots]
     while waiting:
         below = children.get(waiting.pop(0), [])
         found.extend(below)

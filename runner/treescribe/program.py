@@ -23,6 +23,7 @@ from treescribe.errors import TreescribeError
 from treescribe.host import host
 from treescribe.loader import WorktreeLoader
 from treescribe.operation_tasks import ALIAS_PREFIX, OperationTask, OwnTask, operations_collection
+from treescribe.saying import say
 
 WITHOUT_TASKS = ("exec", ALIAS_PREFIX)
 """First words whose meaning is treescribe's own, so that no ``tasks.py`` is loaded for them.
@@ -45,7 +46,7 @@ class Program(InvokeProgram):
             super().run(argv, exit)
         except TreescribeError as error:
             sys.stdout.flush()
-            print(f"treescribe: {error}", file=sys.stderr)
+            say(f"treescribe: {error}")
             sys.exit(1)
 
     def print_version(self) -> None:
@@ -73,7 +74,7 @@ class Program(InvokeProgram):
             if self._first_word() not in own.task_names:
                 raise
             problem = f"{type(error).__name__}: {error}"
-            print(f"treescribe: the tasks here cannot be loaded, going on without them: {problem}", file=sys.stderr)
+            say(f"treescribe: the tasks here cannot be loaded, going on without them: {problem}")
             return None
         collection: Collection = self.collection
         return collection

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import os
-import sys
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import count
-from typing import NamedTuple
 from weakref import WeakSet
 
 from treescribe.clock import Clock, SystemClock
-from treescribe.effects import DESTRUCTIVE, READ_ONLY
+from treescribe.effects import READ_ONLY
 from treescribe.environment import Variable, with_variables
-from treescribe.errors import LockTimeout
 from treescribe.events import (
     CommandFinished,
     CommandStarted,
     CommandStatus,
     Event,
-    LockAcquired,
-    LockContention,
     LogMessage,
     RunFinished,
-    RunOutcome,
     RunStarted,
 )
 from treescribe.foreign import ForeignEventError, check, is_foreign
@@ -33,40 +27,13 @@ from treescribe.masking import Masker
 from treescribe.nested import PARENT_VARIABLE, Forwarder, NestedRuns, Parent, parent_of_this_process
 from treescribe.output import OutputCapture
 from treescribe.reduce import Reducer, Verdict
+from treescribe.request import Outcome, RunRequest
+from treescribe.saying import say
 from treescribe.settings import Settings
+from treescribe.signals import undisturbed
 from treescribe.spool import SPOOL_VARIABLE, Spool, SpoolReader
 from treescribe.workspace import Workspace
-from treescribe.workspace_lock import HELD_VARIABLE, WorkspaceLock
-
-CLIENT_VARIABLE = "TREESCRIBE_CLIENT"
-
-
-@dataclass(frozen=True)
-class RunRequest:
-    """What is to be run.
-
-    :ivar backend: the backend's name.
-    :ivar targets: what was asked for, as text; runs with equal backend and targets are compared with each other.
-    :ivar client: who asked: cli, mcp, job, or what the client calls itself.
-    :ivar effect: of the targets; read-only ones do not take the workspace's lock.
-    :ivar surface: ``treescribe`` or ``inv``: decides whether the line at the end is shown.
-    """
-
-    backend: str
-    targets: tuple[str, ...]
-    client: str = field(default_factory=lambda: os.environ.get(CLIENT_VARIABLE) or "cli")
-    variant: str = ""
-    mode: str = "run"
-    effect: str = DESTRUCTIVE
-    surface: str = "treescribe"
-
-
-class Outcome(NamedTuple):
-    """How a run ended: a `RunOutcome`, the exit code of its process, and the reason where nothing else gives it."""
-
-    outcome: str
-    exit_code: int | None
-    error: str = ""
+from treescribe.workspace_lock import HELD_VARIABLE, WorkspaceLock, lock_for_run
 
 
 class Run:
@@ -123,20 +90,29 @@ class Run:
         """Take the workspace's lock, let the recorder and the other plugins begin, and emit `RunStarted`."""
         self._begun = self.clock.elapsed_ms()
         self.started_at = self.clock.now_ms()
-        if self.request.effect != READ_ONLY:
-            self._take_lock()
-        self.follow("run", NestedRuns(self, self._host.codec))
-        self._host.hook.treescribe_run_started(run=self)
-        with self._lock:
-            early, self._pending = self._pending or [], None
-            self.emit(RunStarted(targets=self.request.targets))
-            for event in early:
-                self._pass(event)
+        if self.request.effect != READ_ONLY:  # waiting for it can be interrupted; what follows cannot
+            self._workspace_lock = lock_for_run(self.workspace, self.request.targets, self.emit)
+        with undisturbed:
+            self.follow("run", NestedRuns(self, self._host.codec))
+            self._host.hook.treescribe_run_started(run=self)
+            with self._lock:
+                early, self._pending = self._pending or [], None
+                self.emit(RunStarted(targets=self.request.targets))
+                for event in early:
+                    self._pass(event)
 
     def finish(self, outcome: Outcome) -> None:
-        """Read the spool to its end, detach what still runs, emit `RunFinished`, and let go of everything."""
-        if self._finished:
-            return
+        """Read the spool to its end, detach what still runs, emit `RunFinished`, and let go of everything.
+
+        Of a run that has not begun (it was still waiting for the lock) there is nothing to tell.
+        """
+        with undisturbed:
+            if not self._finished and self._pending is None:
+                self._finish(outcome)
+            if self._workspace_lock is not None:
+                self._workspace_lock.release()
+
+    def _finish(self, outcome: Outcome) -> None:
         if self._spool is not None:
             self._spool.settle()
             self._spool.close()
@@ -151,8 +127,6 @@ class Run:
         self._pass(self.masker.event(finished), last=True)
         self._host.hook.treescribe_run_finished(run=self, outcome=outcome)
         self._forwarder.close()
-        if self._workspace_lock is not None:
-            self._workspace_lock.release()
 
     def leave_to_parent(self) -> None:
         """In a process forked from the run's own: the run goes on there, and nothing here is part of it."""
@@ -175,7 +149,7 @@ class Run:
         self._pass(self.masker.event(event))
 
     def _pass(self, event: Event, *, last: bool = False) -> None:
-        with self._lock:
+        with undisturbed, self._lock:
             if self._finished:
                 return
             if self._pending is not None:
@@ -203,7 +177,7 @@ class Run:
         except ForeignEventError as error:
             if event.type not in self._reported:
                 self._reported.add(event.type)
-                print(f"treescribe: {error}", file=sys.stderr)
+                say(f"treescribe: {error}")
                 self.report(str(error))
             return error.keepable
         return True
@@ -236,9 +210,10 @@ class Run:
         """Emit `CommandStarted`; the number it returns names the command until `command_finished`."""
         number = self.next_number()
         started = CommandStarted(command=number, task=task, line=line, cwd=cwd, pty=pty, mode=mode)
-        with self._lock:
-            self._open[number] = (started, self.clock.elapsed_ms())
-        self.emit(started)
+        with undisturbed:
+            with self._lock:
+                self._open[number] = (started, self.clock.elapsed_ms())
+            self.emit(started)
         return number
 
     def command_finished(
@@ -252,27 +227,28 @@ class Run:
         settle: bool = True,
     ) -> None:
         """Read the spool to its end and emit `CommandFinished`, once for each command."""
-        if settle and self._spool is not None:
-            self._spool.settle()
-        with self._lock:
-            entry = self._open.pop(number, None)
-            captures = self._captures.pop(number, ())
-        if entry is None:
-            return
-        for capture in captures:
-            capture.finish()
-        started, begun = entry
-        self.emit(
-            CommandFinished(
-                command=number,
-                line=started.line,
-                status=status,
-                exit_code=exit_code,
-                signal=signal,
-                error=error,
-                duration_ms=self.clock.elapsed_ms() - begun,
+        with undisturbed:
+            if settle and self._spool is not None:
+                self._spool.settle()
+            with self._lock:
+                entry = self._open.pop(number, None)
+                captures = self._captures.pop(number, ())
+            if entry is None:
+                return
+            for capture in captures:
+                capture.finish()
+            started, begun = entry
+            self.emit(
+                CommandFinished(
+                    command=number,
+                    line=started.line,
+                    status=status,
+                    exit_code=exit_code,
+                    signal=signal,
+                    error=error,
+                    duration_ms=self.clock.elapsed_ms() - begun,
+                )
             )
-        )
 
     def capture(self, command: int, stream: str) -> OutputCapture:
         """What takes the bytes of one stream of a command, until the command has finished."""
@@ -290,7 +266,7 @@ class Run:
 
     def environment(self, base: Mapping[str, str]) -> dict[str, str]:
         """Return the environment of a child command whose own would be `base`."""
-        with self._lock:
+        with undisturbed, self._lock:
             if self._variables is None:
                 self._variables = self._collect_variables()
         self.masker.learn(base)
@@ -302,9 +278,16 @@ class Run:
         if self._spool is not None:
             self._spool.follow(name, reader)
 
+    def _tell_waiting_output(self) -> None:
+        """Emit what commands have printed and no more has come after: a run that is killed has told of it."""
+        with self._lock:
+            captures = [capture for captures in self._captures.values() for capture in captures]
+        for capture in captures:
+            capture.flush_waiting()
+
     def _collect_variables(self) -> tuple[Variable, ...]:
         try:
-            self._spool = Spool(self.report)
+            self._spool = Spool(self.report, each_time=self._tell_waiting_output)
         except OSError as error:
             self.report(f"no temporary folder for what processes below this run report: {error}")
             return ()
@@ -321,28 +304,6 @@ class Run:
         brought = self._host.hook.treescribe_command_environment(workspace=self.workspace, run=self)
         return (*own, *(variable for answer in reversed(brought) for variable in answer))
 
-    # -- the workspace's lock ---------------------------------------------------------------------------
-
-    def _take_lock(self) -> None:
-        waited_ms = 0
-
-        def waiting(holder: str, seconds: float) -> None:
-            nonlocal waited_ms
-            if waited_ms == 0:
-                print(f"treescribe: waiting for {holder}, which holds {self.workspace.root}", file=sys.stderr)
-                self.emit(LockContention(lock="workspace", holder=holder, waiting_ms=int(seconds * 1000)))
-            waited_ms = max(1, int(seconds * 1000))
-
-        holder = f"process {os.getpid()} running {' '.join(self.request.targets)}"
-        lock = WorkspaceLock(self.workspace, shared=True, holder=holder, waiting=waiting)
-        try:
-            lock.acquire()
-        except (OSError, LockTimeout):
-            return  # nothing can be written here; the recorder says so
-        self._workspace_lock = lock
-        if waited_ms:
-            self.emit(LockAcquired(lock="workspace", waited_ms=waited_ms))
-
 
 _going_on: WeakSet[Run] = WeakSet()
 """The runs of this process."""
@@ -354,8 +315,3 @@ def _leave_runs_to_parent() -> None:
 
 
 os.register_at_fork(after_in_child=_leave_runs_to_parent)
-
-
-def outcome_of(exit_code: int, error: str = "") -> Outcome:
-    """The outcome of a run whose process ends with `exit_code`."""
-    return Outcome(RunOutcome.PASSED if exit_code == 0 else RunOutcome.FAILED, exit_code, error)

@@ -1,54 +1,173 @@
-"""What happens to signals while a command runs in the foreground.
+"""What happens to signals during a run: what would have happened without us, after the transcript was finished.
 
-Ctrl-C reaches the command itself, which shares our process group; we wait for what it makes of it, and end what
-is left of it at the second one. SIGTERM and SIGHUP, which reach only us, are passed on.
+Three parts: `undisturbed`, the blocks of our own code in which signals wait; `EndingSignals`, for a run of tasks,
+whose process is to die of a signal as plain ``inv`` does; `PassedOnSignals`, for ``treescribe exec``, which stands
+before its command as a shell would.
 """
 
 from __future__ import annotations
 
+import os
 import signal
-import subprocess
+import threading
+from collections.abc import Callable
 from types import FrameType, TracebackType
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
-from treescribe.process_tree import end_tree
-
-_PASSED_ON = (signal.SIGTERM, signal.SIGHUP)
+_ENDING = (signal.SIGTERM, signal.SIGHUP)
 
 
-class Interruptions:
-    """Takes SIGINT, SIGTERM and SIGHUP for the block. ``received`` lists what came."""
+class _Undisturbed:
+    """``with undisturbed:`` holds signals back that come to the main thread, until the outermost block is left.
+
+    Locks are held and files are half-written inside; whatever a signal does, it does to a run that is whole.
+    """
 
     def __init__(self) -> None:
-        self.received: list[int] = []
-        self._process: subprocess.Popen[bytes] | None = None
+        self._depth = 0
+        self._waiting: list[Callable[[], None]] = []
+        os.register_at_fork(after_in_child=self._reset)
+
+    def __enter__(self) -> None:
+        if threading.current_thread() is threading.main_thread():
+            self._depth += 1
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            return
+        self._depth -= 1
+        while self._waiting and self._depth == 0:
+            self._waiting.pop(0)()
+
+    def then(self, call: Callable[[], None]) -> None:
+        """Call it outside of these blocks: at once, or when the outermost is left. Called by handlers of signals."""
+        if self._depth == 0:
+            call()
+        else:
+            self._waiting.append(call)
+
+    def _reset(self) -> None:
+        """In a fork: the block belongs to a thread of the parent's."""
+        self._depth = 0
+        self._waiting.clear()
+
+
+undisturbed = _Undisturbed()
+
+
+class _TakenSignals:
+    """Takes signals for a block, those excepted that are ignored (``nohup``, background jobs of a shell).
+
+    Nothing is taken outside of the main thread, which alone may.
+    """
+
+    def __init__(self) -> None:
         self._previous: dict[int, Any] = {}
 
-    def pass_on_to(self, process: subprocess.Popen[bytes]) -> None:
-        """Name the process; signals that came before are passed on."""
-        self._process = process
-        for number in self.received:
-            if number in _PASSED_ON:
-                process.send_signal(number)
-
     def __enter__(self) -> Self:
-        for number in (signal.SIGINT, *_PASSED_ON):
-            if signal.getsignal(number) is not signal.SIG_IGN:  # nohup, and background jobs of a shell, ignore
-                self._previous[number] = signal.signal(number, self._take)
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, *_ENDING):
+                previous = signal.getsignal(number)
+                if self._is_taken(number, previous):
+                    self._previous[number] = previous
+                    signal.signal(number, self._take)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for number, handler in self._previous.items():
-            signal.signal(number, handler)
+        for number, previous in self._previous.items():
+            if signal.getsignal(number) == self._take:  # and not what a task has put there since
+                signal.signal(number, previous)
+
+    def _is_taken(self, number: int, previous: Any) -> bool:
+        return previous is not signal.SIG_IGN
 
     def _take(self, number: int, frame: FrameType | None) -> None:
-        self.received.append(number)
-        process = self._process
-        if process is None or process.poll() is not None:
+        raise NotImplementedError
+
+
+class EndingSignals(_TakenSignals):
+    """For a run of tasks: SIGTERM and SIGHUP end the process as they would, after `before_death`; Ctrl-C raises.
+
+    A handler of the project's own stays.
+
+    :param before_death: called with the signal's number and name.
+    """
+
+    def __init__(self, before_death: Callable[[int, str], None]) -> None:
+        super().__init__()
+        self._before_death = before_death
+
+    def _is_taken(self, number: int, previous: Any) -> bool:
+        return callable(previous) if number == signal.SIGINT else previous is signal.SIG_DFL
+
+    def _take(self, number: int, frame: FrameType | None) -> None:
+        if number == signal.SIGINT:
+            previous = self._previous[number]
+            undisturbed.then(lambda: previous(number, frame))
+        else:
+            undisturbed.then(lambda: self._die(number))
+
+    def _die(self, number: int) -> None:
+        signal.signal(number, signal.SIG_DFL)
+        try:
+            self._before_death(number, signal.Signals(number).name)
+        finally:
+            os.kill(os.getpid(), number)
+
+
+class Command(Protocol):
+    """What signals are passed on to."""
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal to the command's first process; one that has ended is passed over."""
+
+    def end(self) -> None:
+        """End the command and everything below it at once."""
+
+
+class PassedOnSignals(_TakenSignals):
+    """For one command in the foreground.
+
+    Ctrl-C reaches the command itself, which shares our process group; we wait for what it makes of it, and end what
+    is left of it at the second one. SIGTERM and SIGHUP, which reach only us, are passed on. Until `hold` is called
+    no command is there to wait for, and they do what they do to any program.
+
+    :ivar received: the signals that came since then.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.received: list[int] = []
+        self._held = False
+        self._command: Command | None = None
+
+    def hold(self) -> None:
+        """A command is about to be started: signals wait for it."""
+        self._held = True
+
+    def pass_on_to(self, command: Command) -> None:
+        """Pass signals on to a command; those that it did not get are passed on at once."""
+        self._command = command
+        for number in self.received:
+            if number in _ENDING:
+                command.send_signal(number)
+
+    def _take(self, number: int, frame: FrameType | None) -> None:
+        if not self._held:
+            undisturbed.then(lambda: self._as_ever(number))
             return
-        if number in _PASSED_ON:
-            process.send_signal(number)
+        self.received.append(number)
+        if self._command is None:
+            return
+        if number in _ENDING:
+            self._command.send_signal(number)
         elif self.received.count(signal.SIGINT) > 1:
-            end_tree(process.pid)
+            self._command.end()
+
+    def _as_ever(self, number: int) -> None:
+        signal.signal(number, self._previous[number])
+        signal.raise_signal(number)

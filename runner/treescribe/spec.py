@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from treescribe.environment import Variable
     from treescribe.events import Event
     from treescribe.operation import Operation
-    from treescribe.run import Outcome, Run
+    from treescribe.request import Outcome
+    from treescribe.run import Run
     from treescribe.workspace import Workspace
 
 PROJECT_NAME = "treescribe"

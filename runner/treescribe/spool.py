@@ -34,22 +34,26 @@ class SpoolReader(Protocol):
     def caught_up(self) -> None:
         """Everything that was written so far was handed over: what has no end by now is going on."""
 
+    def command_ended(self) -> None:
+        """A command has ended. Which writers have gone may be noted: all that these wrote is handed over next."""
+
     def settle(self) -> None:
-        """A command has ended and everything written by then was handed over: what cannot come any more is missing."""
+        """All that was written before `command_ended` was handed over: what is not there by now is missing."""
 
 
 class Spool:
     """The reading side of a run's spool. Thread-safe; readers are called by one thread at a time.
 
     :param report: told, once, of a reader that raised; it is not called again.
+    :param each_time: called after each look in the background.
+    :raises OSError: where there is no temporary folder to be had.
     """
 
-    def __init__(self, report: Callable[[str], None]) -> None:
+    def __init__(self, report: Callable[[str], None], each_time: Callable[[], None] = lambda: None) -> None:
         self._report = report
+        self._each_time = each_time
         sweep()
-        self.folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
-        self._owner = locks.open_lock_file(self.folder / _OWNER)
-        locks.try_lock(self._owner)
+        self.folder, self._owner = _owned_folder()
         self._readers: dict[str, SpoolReader] = {}
         self._offsets: dict[str, int] = {}
         self._lock = threading.RLock()
@@ -80,8 +84,10 @@ class Spool:
                 self._call(name, lambda reader: reader.caught_up())
 
     def settle(self) -> None:
-        """Read to the end, then tell the readers that a command has ended."""
+        """A command has ended: read to the end, then have the readers tell what is missing."""
         with self._lock:
+            for name in tuple(self._readers):
+                self._call(name, lambda reader: reader.command_ended())
             self.read()
             for name in tuple(self._readers):
                 self._call(name, lambda reader: reader.settle())
@@ -97,6 +103,7 @@ class Spool:
     def _watch(self) -> None:
         while not self._stop.wait(POLL_SECONDS):
             self.read()
+            self._each_time()
 
     def _read_file(self, name: str) -> None:
         reader_name = name.partition("-")[0]
@@ -127,6 +134,26 @@ class Spool:
         except Exception as error:  # noqa: BLE001 - a reader that raises never stops the run or the other readers
             del self._readers[name]
             self._report(f"the spool's reader {name} failed: {type(error).__name__}: {error}")
+
+
+def _owned_folder() -> tuple[Path, int]:
+    """A new spool's folder and the descriptor that holds its lock; under its name only once it is locked.
+
+    A sweep of another run takes what bears such a name, and no lock, for that of a run that died.
+    """
+    unnamed = Path(tempfile.mkdtemp(prefix=f".{_PREFIX}"))
+    owner = -1
+    try:
+        owner = locks.open_lock_file(unnamed / _OWNER)
+        locks.try_lock(owner)
+        folder = unnamed.with_name(unnamed.name[1:])
+        unnamed.rename(folder)
+    except OSError:
+        if owner >= 0:
+            locks.close_lock_file(owner)
+        shutil.rmtree(unnamed, ignore_errors=True)
+        raise
+    return folder, owner
 
 
 def is_live(folder: str | os.PathLike[str]) -> bool:

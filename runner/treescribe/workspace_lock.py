@@ -9,14 +9,19 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Self
 
 from treescribe import locks
 from treescribe.errors import LockTimeout
+from treescribe.events import Event, LockAcquired, LockContention
+from treescribe.saying import say
 from treescribe.spool import SPOOL_VARIABLE, is_live
 from treescribe.workspace import Workspace, ensure_state, same_directory
+
+TOLD_AFTER_SECONDS = 0.5
+"""How long a run waits before it says so: the gate is held for a moment by every run that begins."""
 
 HELD_VARIABLE = "TREESCRIBE_LOCKED_WORKSPACES"
 """Names, in a child's environment, the roots whose lock its ancestors hold, joined by ``os.pathsep``."""
@@ -108,3 +113,26 @@ class WorkspaceLock:
             return (self._workspace.state / "lock").read_text(errors="replace").strip() or "another process"
         except OSError:
             return "another process"
+
+
+def lock_for_run(workspace: Workspace, targets: Sequence[str], emit: Callable[[Event], None]) -> WorkspaceLock | None:
+    """Take a run's lock, telling of a wait; None where nothing can be written, which the recorder tells."""
+    told: list[int] = []  # milliseconds waited, each time that it was told
+
+    def waiting(holder: str, seconds: float) -> None:
+        if seconds < TOLD_AFTER_SECONDS:
+            return
+        if not told:
+            say(f"treescribe: waiting for {holder}, which holds {workspace.root}")
+            emit(LockContention(lock="workspace", holder=holder, waiting_ms=int(seconds * 1000)))
+        told.append(int(seconds * 1000))
+
+    holder = f"process {os.getpid()} running {' '.join(targets)}"
+    lock = WorkspaceLock(workspace, shared=True, holder=holder, waiting=waiting)
+    try:
+        lock.acquire()
+    except (OSError, LockTimeout):
+        return None
+    if told:
+        emit(LockAcquired(lock="workspace", waited_ms=told[-1]))
+    return lock

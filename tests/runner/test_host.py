@@ -18,7 +18,8 @@ from treescribe.environment import Variable
 from treescribe.events import Event, LogMessage, TestStarted
 from treescribe.host import Host, PluginState, host
 from treescribe.operation import Operation
-from treescribe.run import Outcome, Run, RunRequest
+from treescribe.request import Outcome, RunRequest
+from treescribe.run import Run
 from treescribe.workspace import Workspace
 
 Write = Callable[[str, str], EntryPoint]

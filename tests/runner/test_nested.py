@@ -25,7 +25,7 @@ from treescribe.events import (
 )
 from treescribe.locks import try_lock
 from treescribe.nested import PARENT_VARIABLE, Forwarder, NestedRuns, Parent, parent_of_this_process
-from treescribe.run import Outcome
+from treescribe.request import Outcome
 from treescribe.spool import SPOOL_VARIABLE
 from treescribe.workspace import Workspace
 from treescribe.workspace_lock import WorkspaceLock
@@ -34,7 +34,8 @@ NESTED = """
 import os, sys
 from treescribe.events import TaskFinished, TaskStarted, TestFinished
 from treescribe.host import Host
-from treescribe.run import Outcome, Run, RunRequest
+from treescribe.request import Outcome, RunRequest
+from treescribe.run import Run
 from treescribe.workspace import Workspace
 
 run = Run(Workspace.open(sys.argv[1]), RunRequest(backend="invoke", targets=("inner",)), host=Host([]))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from support import eventually
 from treescribe import process_tree
-from treescribe.process_tree import descendants, end_tree
+from treescribe.process_tree import end_tree, marked, new_mark
 
 TREE = """
 import os, sys, time
@@ -70,26 +70,15 @@ def tree(tmp_path: Path) -> tuple[subprocess.Popen[bytes], dict[int, int]]:
 Tree = tuple[subprocess.Popen[bytes], dict[int, int]]
 
 
-def test_grandchildren_and_those_in_sessions_of_their_own_are_found_parents_first(tree: Tree) -> None:
-    process, parents = tree
-    found = descendants(process.pid)
-    assert set(found) == set(parents) - {process.pid}
-    for index, pid in enumerate(found):
-        assert parents[pid] in (process.pid, *found[:index])
-    end_tree(process.pid)
-    process.wait()
-
-
-def test_they_are_found_the_same_where_there_is_no_proc(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_they_are_ended_all_the_same_where_there_is_no_proc(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
     process, parents = tree
     monkeypatch.setattr(process_tree, "_processes", process_tree._processes_from_ps)
-    assert set(descendants(process.pid)) == set(parents) - {process.pid}
     end_tree(process.pid)
     process.wait()
     eventually(lambda: all(is_gone(pid) for pid in parents))
 
 
-def test_all_of_them_are_ended(tree: Tree) -> None:
+def test_grandchildren_and_those_in_sessions_of_their_own_are_ended(tree: Tree) -> None:
     process, parents = tree
     end_tree(process.pid)
     assert process.wait(30) == -signal.SIGKILL
@@ -123,28 +112,62 @@ def test_a_signal_is_sent_once() -> None:
 
 def test_those_that_keep_starting_others_leave_none(tmp_path: Path) -> None:
     marker = f"treescribe-{os.getpid()}"
-    with subprocess.Popen([sys.executable, "-c", SPAWNING, marker], stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        process.stdout.read(8)
-        eventually(lambda: len(descendants(process.pid)) > 30)
-        end_tree(process.pid)
     command = ["ps", "-axwwo", "pid=,stat=,args="]
 
-    def left() -> list[str]:
+    def there() -> list[str]:
         listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
         return [line for line in listed if marker in line and " Z" not in line]
 
-    eventually(lambda: not left())
+    with subprocess.Popen([sys.executable, "-c", SPAWNING, marker], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.read(8)
+        eventually(lambda: len(there()) > 30)
+        end_tree(process.pid)
+    eventually(lambda: not there())
 
 
 def test_a_process_that_is_gone_is_passed_over() -> None:
     process = subprocess.Popen([sys.executable, "-c", ""])
     process.wait()
-    assert descendants(process.pid) == []
     end_tree(process.pid)
 
 
-def test_our_own_children_are_found() -> None:
-    with subprocess.Popen(["sleep", "600"]) as process:
-        assert process.pid in descendants(os.getpid())
-        end_tree(process.pid)
+DAEMON = """
+import os, sys, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        with open(sys.argv[1] + ".part", "w") as file:
+            file.write(str(os.getpid()))
+        os.rename(file.name, sys.argv[1])
+        time.sleep(600)
+    os._exit(0)
+os.wait()
+time.sleep(600)
+"""
+
+
+def start_daemon(folder: Path, environment: dict[str, str]) -> tuple[subprocess.Popen[bytes], int]:
+    """A process that goes on, and one below it that has lost its parent: (it, the pid of the other)."""
+    folder.mkdir()
+    file = folder / "pid"
+    process = subprocess.Popen([sys.executable, "-c", DAEMON, str(file)], env=environment)
+    eventually(file.exists)
+    return process, int(file.read_text())
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="the system does not show environments of others")
+@pytest.mark.parametrize("below", [False, True], ids=["of the command", "of a command below it"])
+def test_what_has_lost_its_parent_is_found_by_its_mark(tmp_path: Path, below: bool) -> None:
+    mark, other_mark = new_mark(), new_mark()
+    environment = marked(os.environ, mark)
+    process, daemon = start_daemon(tmp_path / "ours", marked(environment, new_mark()) if below else environment)
+    other, others_daemon = start_daemon(tmp_path / "others", marked(os.environ, other_mark))
+    end_tree(process.pid, mark=mark)
+    process.wait(30)
+    eventually(lambda: is_gone(daemon))
+    assert not is_gone(others_daemon)
+    assert other.poll() is None
+    end_tree(other.pid, mark=other_mark)
+    other.wait(30)
+    eventually(lambda: is_gone(others_daemon))

@@ -26,7 +26,8 @@ from treescribe.events import (
     TestStarted,
 )
 from treescribe.nested import PARENT_VARIABLE
-from treescribe.run import CLIENT_VARIABLE, Outcome, Run, RunRequest, outcome_of
+from treescribe.request import CLIENT_VARIABLE, Outcome, RunRequest
+from treescribe.run import Run
 from treescribe.settings import Settings
 from treescribe.spool import SPOOL_VARIABLE
 from treescribe.workspace import Workspace
@@ -225,7 +226,7 @@ def test_a_command_ends_once(workspace: Workspace) -> None:
 
 @pytest.mark.parametrize(("code", "outcome"), [(0, "passed"), (1, "failed"), (130, "failed")])
 def test_the_outcome_of_an_exit_code(code: int, outcome: str) -> None:
-    assert outcome_of(code) == Outcome(outcome, code, "")
+    assert Outcome.of_exit_code(code) == Outcome(outcome, code, "")
 
 
 # -- what commands are given ----------------------------------------------------------------------------------
@@ -330,6 +331,8 @@ class Following:
                 run.emit(TestStarted(suite=source, test=record["test"]))
 
             def caught_up(self) -> None: ...
+
+            def command_ended(self) -> None: ...
 
             def settle(self) -> None:
                 run.report("settled")

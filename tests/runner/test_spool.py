@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import shutil
+import subprocess
+import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from itertools import pairwise
@@ -14,6 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support import eventually, python, python_in_background
+from treescribe import locks
 from treescribe.spool import Spool, is_live
 
 
@@ -28,6 +33,9 @@ class Reader:
 
     def caught_up(self) -> None:
         self.calls.append("caught up")
+
+    def command_ended(self) -> None:
+        self.calls.append("command ended")
 
     def settle(self) -> None:
         self.calls.append("settle")
@@ -100,7 +108,7 @@ def test_readers_are_told_when_they_have_seen_all_and_when_a_command_has_ended(s
     spool.follow("one", reader)
     append(spool, "one-1.jsonl", b'{"n":1}\n')
     spool.settle()
-    assert reader.calls == ["record", "caught up", "settle"]
+    assert reader.calls == ["command ended", "record", "caught up", "settle"]
 
 
 def test_it_reads_on_in_the_background_and_is_gone_afterwards(spool: Spool) -> None:
@@ -125,7 +133,7 @@ def test_only_we_may_read_it(spool: Spool) -> None:
     assert spool.folder.stat().st_mode & 0o777 == 0o700
 
 
-@pytest.mark.parametrize("when", ["record", "caught_up", "settle"])
+@pytest.mark.parametrize("when", ["record", "caught_up", "command_ended", "settle"])
 def test_a_reader_that_raises_is_reported_and_asked_no_more(spool: Spool, reported: list[str], when: str) -> None:
     def fail(*arguments: object) -> None:
         raise KeyError("x")
@@ -139,7 +147,7 @@ def test_a_reader_that_raises_is_reported_and_asked_no_more(spool: Spool, report
     spool.settle()
     spool.settle()
     assert reported == ["the spool's reader one failed: KeyError: 'x'"]
-    assert other.calls == ["record", "caught up", "settle", "caught up", "settle"]
+    assert other.calls == ["command ended", "record", "caught up", "settle", "command ended", "caught up", "settle"]
 
 
 def test_a_folder_that_somebody_removed_is_no_error(spool: Spool) -> None:
@@ -169,3 +177,36 @@ def test_the_folder_of_a_run_that_was_killed_is_removed_by_the_next() -> None:
         assert not is_live(folder)
         Spool(print).close()
         assert not folder.exists()
+
+
+def test_many_that_begin_at_once_do_not_remove_each_others_folders() -> None:
+    """Each sweeps first; a folder is one of those that are swept only once its lock is held."""
+    code = """if True:
+        from treescribe.spool import Spool
+        for _ in range(150):
+            spool = Spool(print)
+            assert spool.folder.is_dir()
+            spool.close()
+    """
+    processes = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(4)]
+    assert [process.wait(60) for process in processes] == [0, 0, 0, 0]
+
+
+def test_a_folder_that_cannot_be_locked_is_not_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(locks, "open_lock_file", failing)
+    with pytest.raises(OSError, match="no more files"):
+        Spool(print)
+    assert list(tmp_path.iterdir()) == []
+
+
+def failing(path: Path) -> int:
+    raise OSError(errno.EMFILE, "no more files")
+
+
+def test_it_is_called_back_after_each_look() -> None:
+    called = threading.Event()
+    spool = Spool(print, each_time=called.set)
+    spool.start()
+    assert called.wait(30)
+    spool.close()

@@ -9,7 +9,8 @@ import pytest
 import treescribe_history.plugin
 from support import SetClock, new_run
 from treescribe.events import Event, TestFinished, TestStarted
-from treescribe.run import Outcome, Run, RunRequest
+from treescribe.request import Outcome, RunRequest
+from treescribe.run import Run
 from treescribe.workspace import Workspace
 from treescribe_history import recorder
 from treescribe_history.store import Store

@@ -10,7 +10,7 @@ import pytest
 from support import below
 from treescribe.events import CommandFinished, CompileFinished, Diagnostic, SuiteFinished
 from treescribe.nested import Parent
-from treescribe.run import RunRequest
+from treescribe.request import RunRequest
 from treescribe.settings import Settings
 from treescribe_history.store import Store
 

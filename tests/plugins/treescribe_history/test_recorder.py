@@ -21,7 +21,8 @@ from treescribe.codec import Codec
 from treescribe.errors import LockTimeout
 from treescribe.events import CommandStarted, Event, LogMessage, TaskStarted
 from treescribe.nested import Parent
-from treescribe.run import Outcome, Run, RunRequest
+from treescribe.request import Outcome, RunRequest
+from treescribe.run import Run
 from treescribe.workspace import Workspace
 from treescribe_history import live, recorder
 from treescribe_history.ids import last_id

@@ -88,7 +88,7 @@ def test_a_long_run_is_not_evicted_at_its_own_end(record: Any, begin: Any, store
     for _ in range(3):
         record(settings=keep_one)
     assert names(store) == [4, 1]
-    from treescribe.run import Outcome
+    from treescribe.request import Outcome
 
     run = begin(settings=keep_one, targets=("other",))
     record(settings=keep_one)

@@ -18,7 +18,8 @@ from treescribe.environment import with_variables
 from treescribe.events import Event, SuiteFinished, TestFinished
 from treescribe.host import Host
 from treescribe.reduce import Verdict
-from treescribe.run import Run, RunRequest, outcome_of
+from treescribe.request import Outcome, RunRequest
+from treescribe.run import Run
 from treescribe.spec import hookimpl
 from treescribe.workspace import Workspace
 
@@ -165,7 +166,7 @@ class Project:
         def finish(live: Live) -> Recorded:
             stdout, stderr = live.process.communicate(timeout=PATIENCE)
             run.command_finished(number, "exited", exit_code=live.process.returncode)
-            run.finish(outcome_of(live.process.returncode))
+            run.finish(Outcome.of_exit_code(live.process.returncode))
             printed = Printed.of(live.process.returncode, stdout, stderr)
             return Recorded(printed, events.seen, run.verdict)
 
