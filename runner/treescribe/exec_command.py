@@ -12,13 +12,11 @@ import shlex
 import shutil
 import signal
 import subprocess
-from typing import NamedTuple
 
 from treescribe.errors import InvalidInput, TreescribeError
 from treescribe.events import CommandStatus, RunOutcome
 from treescribe.host import host
 from treescribe.pass_through import PassThrough
-from treescribe.process_tree import end_tree, marked, new_mark
 from treescribe.request import Outcome, RunRequest
 from treescribe.run import Run
 from treescribe.saying import say
@@ -74,8 +72,7 @@ def main(words: list[str]) -> int:
 
 def execute(run: Run, command: list[str], signals: PassedOnSignals) -> Outcome:
     """Run `command` as part of `run`, passing its output on."""
-    mark = new_mark()
-    environment = marked(run.environment(os.environ), mark)
+    environment = run.environment(os.environ)
     number = run.command_started(shlex.join(command), cwd=os.getcwd())
     passing = PassThrough(run, number)
     try:
@@ -84,7 +81,7 @@ def execute(run: Run, command: list[str], signals: PassedOnSignals) -> Outcome:
         passing.close_child_ends()
         passing.copy_until_end()
         return _not_started(run, number, command[0], error)
-    signals.pass_on_to(_Started(process, mark))
+    signals.pass_on_to(process)
     passing.close_child_ends()
     passing.copy_until_end()
     code = process.wait()
@@ -93,23 +90,9 @@ def execute(run: Run, command: list[str], signals: PassedOnSignals) -> Outcome:
     else:
         run.command_finished(number, CommandStatus.EXITED, exit_code=code)
     exit_code = 128 - code if code < 0 else code
-    if signals.received:
+    if exit_code and signals.received:
         return Outcome(RunOutcome.CANCELLED, exit_code)
     return Outcome.of_exit_code(exit_code)
-
-
-class _Started(NamedTuple):
-    """A command that goes on: what signals are passed on to."""
-
-    process: subprocess.Popen[bytes]
-    mark: str
-
-    def send_signal(self, number: int) -> None:
-        self.process.send_signal(number)
-
-    def end(self) -> None:
-        if self.process.poll() is None:
-            end_tree(self.process.pid, mark=self.mark)
 
 
 def _start(command: list[str], environment: dict[str, str], passing: PassThrough) -> subprocess.Popen[bytes]:

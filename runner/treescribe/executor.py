@@ -46,20 +46,23 @@ class Recording(InvokeExecutor):
         Recording._current = run
         atexit.register(tell_end, run)
         try:
-            with EndingSignals(lambda number, name: _end_by_signal(run, number, name)):
-                return self._execute_recorded(run, tasks)
+            with EndingSignals(lambda number, name: _end_by_signal(run, number, name)) as signals:
+                return self._execute_recorded(run, tasks, signals)
         except BaseException as error:
             trim(error)
             raise
         finally:
             Recording._current = None
 
-    def _execute_recorded(self, run: Run, tasks: tuple[Any, ...]) -> Any:
+    def _execute_recorded(self, run: Run, tasks: tuple[Any, ...], signals: EndingSignals) -> Any:
         try:
             run.start()
             result = self._execute_observed(run, tasks)
         except BaseException as error:
-            run.finish(outcome_of_exception(error))
+            outcome = outcome_of_exception(error)
+            if signals.interrupted and outcome.exit_code != 0:
+                outcome = Outcome(RunOutcome.CANCELLED, outcome.exit_code)
+            run.finish(outcome)
             raise
         run.finish(Outcome(RunOutcome.PASSED, 0))
         return result

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import threading
 from collections.abc import Callable
 from types import FrameType, TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
-_ENDING = (signal.SIGTERM, signal.SIGHUP)
+_TAKEN = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP)
 
 
 class _Undisturbed:
@@ -58,9 +59,9 @@ undisturbed = _Undisturbed()
 
 
 class _TakenSignals:
-    """Takes signals for a block, those excepted that are ignored (``nohup``, background jobs of a shell).
+    """Takes signals for a block; none outside of the main thread, which alone may.
 
-    Nothing is taken outside of the main thread, which alone may.
+    What is ignored (by ``nohup``, or for background jobs of a shell) stays ignored.
     """
 
     def __init__(self) -> None:
@@ -68,7 +69,7 @@ class _TakenSignals:
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, *_ENDING):
+            for number in _TAKEN:
                 previous = signal.getsignal(number)
                 if self._is_taken(number, previous):
                     self._previous[number] = previous
@@ -83,22 +84,24 @@ class _TakenSignals:
                 signal.signal(number, previous)
 
     def _is_taken(self, number: int, previous: Any) -> bool:
-        return previous is not signal.SIG_IGN
+        raise NotImplementedError
 
     def _take(self, number: int, frame: FrameType | None) -> None:
         raise NotImplementedError
 
 
 class EndingSignals(_TakenSignals):
-    """For a run of tasks: SIGTERM and SIGHUP end the process as they would, after `before_death`; Ctrl-C raises.
+    """For a run of tasks: Ctrl-C raises; the others end the process as they would, after `before_death`.
 
     A handler of the project's own stays.
 
     :param before_death: called with the signal's number and name.
+    :ivar interrupted: whether Ctrl-C came.
     """
 
     def __init__(self, before_death: Callable[[int, str], None]) -> None:
         super().__init__()
+        self.interrupted = False
         self._before_death = before_death
 
     def _is_taken(self, number: int, previous: Any) -> bool:
@@ -106,6 +109,7 @@ class EndingSignals(_TakenSignals):
 
     def _take(self, number: int, frame: FrameType | None) -> None:
         if number == signal.SIGINT:
+            self.interrupted = True
             previous = self._previous[number]
             undisturbed.then(lambda: previous(number, frame))
         else:
@@ -119,22 +123,12 @@ class EndingSignals(_TakenSignals):
             os.kill(os.getpid(), number)
 
 
-class Command(Protocol):
-    """What signals are passed on to."""
-
-    def send_signal(self, number: int) -> None:
-        """Send a signal to the command's first process; one that has ended is passed over."""
-
-    def end(self) -> None:
-        """End the command and everything below it at once."""
-
-
 class PassedOnSignals(_TakenSignals):
     """For one command in the foreground.
 
-    Ctrl-C reaches the command itself, which shares our process group; we wait for what it makes of it, and end what
-    is left of it at the second one. SIGTERM and SIGHUP, which reach only us, are passed on. Until `hold` is called
-    no command is there to wait for, and they do what they do to any program.
+    What the keyboard sends (Ctrl-C, Ctrl-\\) reaches the command itself, which shares our process group; we wait for
+    what it makes of it, however often. SIGTERM and SIGHUP, which reach only us, are passed on. Until `hold` is called
+    no command is there to wait for, and signals do what they do to any program.
 
     :ivar received: the signals that came since then.
     """
@@ -143,30 +137,31 @@ class PassedOnSignals(_TakenSignals):
         super().__init__()
         self.received: list[int] = []
         self._held = False
-        self._command: Command | None = None
+        self._command: subprocess.Popen[bytes] | None = None
 
     def hold(self) -> None:
         """A command is about to be started: signals wait for it."""
         self._held = True
 
-    def pass_on_to(self, command: Command) -> None:
-        """Pass signals on to a command; those that it did not get are passed on at once."""
+    def pass_on_to(self, command: subprocess.Popen[bytes]) -> None:
+        """Name the command; signals that it did not get are passed on."""
         self._command = command
         for number in self.received:
-            if number in _ENDING:
-                command.send_signal(number)
+            self._pass_on(number)
+
+    def _is_taken(self, number: int, previous: Any) -> bool:
+        return previous is not signal.SIG_IGN
 
     def _take(self, number: int, frame: FrameType | None) -> None:
-        if not self._held:
+        if self._held:
+            self.received.append(number)
+            self._pass_on(number)
+        else:
             undisturbed.then(lambda: self._as_ever(number))
-            return
-        self.received.append(number)
-        if self._command is None:
-            return
-        if number in _ENDING:
+
+    def _pass_on(self, number: int) -> None:
+        if self._command is not None and number in (signal.SIGTERM, signal.SIGHUP):
             self._command.send_signal(number)
-        elif self.received.count(signal.SIGINT) > 1:
-            self._command.end()
 
     def _as_ever(self, number: int) -> None:
         signal.signal(number, self._previous[number])

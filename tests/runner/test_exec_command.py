@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
-import pty
 import signal
-import struct
 import subprocess
 import sys
-import termios
 from pathlib import Path
 from typing import Any
 
 import pytest
+from terminals import Terminal
 
 EXEC = [sys.executable, "-m", "treescribe", "exec"]
 
@@ -141,44 +138,19 @@ def test_a_secret_of_the_environment_is_not_kept(worktree: Path) -> None:
     assert b"***" in kept
 
 
-class OnTerminal:
-    """A command on a pseudo-terminal of its own session, as a user's shell would start it."""
-
-    def __init__(self, root: Path, *words: str) -> None:
-        self.pid, self.descriptor = pty.fork()
-        if self.pid == 0:
-            os.chdir(root)
-            os.execv(EXEC[0], [*EXEC, *words])
-        fcntl.ioctl(self.descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", 33, 77, 0, 0))
-        self.output = b""
-
-    def read_until(self, text: bytes) -> None:
-        while text not in self.output:
-            self.output += os.read(self.descriptor, 1000)
-
-    def type(self, text: bytes) -> None:
-        os.write(self.descriptor, text)
-
-    def wait(self) -> int:
-        try:
-            while data := os.read(self.descriptor, 1000):
-                self.output += data
-        except OSError:
-            pass
-        _, status = os.waitpid(self.pid, 0)
-        os.close(self.descriptor)
-        return os.waitstatus_to_exitcode(status)
+def on_terminal(root: Path, *words: str) -> Terminal:
+    return Terminal(root, *EXEC, *words)
 
 
 def test_on_a_terminal_the_command_prints_to_one(worktree: Path) -> None:
-    terminal = OnTerminal(worktree, "--", "sh", "-c", "read go; test -t 1 && test -t 2 && stty size <&1; exit 5")
+    terminal = on_terminal(worktree, "--", "sh", "-c", "read go; test -t 1 && test -t 2 && stty size <&1; exit 5")
     terminal.type(b"go\n")
     assert terminal.wait() == 5
     assert b"33 77" in terminal.output
 
 
 def test_the_users_terminal_stays_the_controlling_one(worktree: Path) -> None:
-    terminal = OnTerminal(worktree, "--", "sh", "-c", "printf 'pass: ' >/dev/tty; read it </dev/tty; echo got $it")
+    terminal = on_terminal(worktree, "--", "sh", "-c", "printf 'pass: ' >/dev/tty; read it </dev/tty; echo got $it")
     terminal.read_until(b"pass: ")
     terminal.type(b"word\n")
     assert terminal.wait() == 0
@@ -187,22 +159,12 @@ def test_the_users_terminal_stays_the_controlling_one(worktree: Path) -> None:
 
 def test_ctrl_c_reaches_the_command_which_may_take_its_time(worktree: Path) -> None:
     script = "trap 'echo cleaning; exit 9' INT; echo ready; while :; do read x || sleep 0.1; done"
-    terminal = OnTerminal(worktree, "--", "sh", "-c", script)
+    terminal = on_terminal(worktree, "--", "sh", "-c", script)
     terminal.read_until(b"ready")
     terminal.type(b"\x03")
     assert terminal.wait() == 9
     assert b"cleaning" in terminal.output
     assert transcript(worktree)[-1]["outcome"] == "cancelled"
-
-
-def test_a_second_ctrl_c_ends_a_command_that_ignores_the_first(worktree: Path) -> None:
-    script = "trap 'echo ignored' INT; echo ready; while :; do sleep 0.1; done"
-    terminal = OnTerminal(worktree, "--", "sh", "-c", script)
-    terminal.read_until(b"ready")
-    terminal.type(b"\x03")
-    terminal.read_until(b"ignored")
-    terminal.type(b"\x03")
-    assert terminal.wait() == 137
 
 
 def test_sigterm_is_passed_on_and_the_transcript_is_finished(worktree: Path) -> None:
