@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from treescribe.events import Diagnostic
+from treescribe.frozen import Frozen, frozen
 from treescribe.reduce import Verdict
 
 from treescribe_history.verdict_text import one_line
 
 
-@dataclass(frozen=True, kw_only=True)
-class Diagnostics:
+@frozen
+class Diagnostics(Frozen):
     """How many diagnostics a run has, and the first few: ``path:line:column code message``."""
 
     errors: int = 0

@@ -6,10 +6,11 @@ worktree; messages and command lines are as the side they are shown for told the
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any, Literal
 
 from treescribe.facts import Value, full_test_name
+from treescribe.frozen import frozen
 from treescribe.result import Result
 
 Kind = Literal["changed", "added", "removed"]
@@ -26,14 +27,14 @@ class Compact(Result):
 
     def model_dump(self, *, exclude_none: bool = False) -> dict[str, Any]:
         """Return what is not empty as plain values, nested members alike."""
-        return asdict(self, dict_factory=_without_empty)  # type: ignore[call-overload, no-any-return]
+        return asdict(self, dict_factory=_without_empty)
 
 
 def _without_empty(members: list[tuple[str, Any]]) -> dict[str, Any]:
     return {name: value for name, value in members if value or value in (0, False)}
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Side(Compact):
     """One of the two runs that were compared."""
 
@@ -41,7 +42,7 @@ class Side(Compact):
     workspace: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Moved(Compact):
     """A text that reads differently on the two sides."""
 
@@ -49,7 +50,7 @@ class Moved(Compact):
     after: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Listed(Compact):
     """How a collection of names differs."""
 
@@ -57,7 +58,7 @@ class Listed(Compact):
     removed: Names = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class TestChange(Compact):
     """A test that came out differently, or (``changed`` left out) fails as it did before.
 
@@ -82,7 +83,7 @@ class TestChange(Compact):
         return full_test_name(self.project, self.suite, self.test)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class TestChanges(Compact):
     """Tests, by what became of them. ``still_failing`` has those that fail as before too, after the changed ones."""
 
@@ -98,7 +99,7 @@ class TestChanges(Compact):
     removed: tuple[TestChange, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class SuiteChange(Compact):
     """A suite whose outcome, or the message beside it, differs."""
 
@@ -110,7 +111,7 @@ class SuiteChange(Compact):
     message: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class CompileChange(Compact):
     """A compile unit that both runs speak of, and what differs about it."""
 
@@ -122,7 +123,7 @@ class CompileChange(Compact):
     changed_dependencies: Listed | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class CompileUnit(Compact):
     """A compile unit that only one run speaks of."""
 
@@ -132,7 +133,7 @@ class CompileUnit(Compact):
     skipped_because: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class CompileChanges(Compact):
     """Compile units."""
 
@@ -141,7 +142,7 @@ class CompileChanges(Compact):
     removed: tuple[CompileUnit, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class DiagnosticEntry(Compact):
     """A diagnostic that only one run has. Line and column are where that run saw it."""
 
@@ -155,7 +156,7 @@ class DiagnosticEntry(Compact):
     project: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class DiagnosticChanges(Compact):
     """Diagnostics; ``not_checked`` counts those of units that the target did not compile, so that nobody knows."""
 
@@ -164,7 +165,7 @@ class DiagnosticChanges(Compact):
     not_checked: int | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class TaskChange(Compact):
     """A call of a task. ``arguments`` are ``name=value``."""
 
@@ -175,7 +176,7 @@ class TaskChange(Compact):
     after: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class CommandEnd(Compact):
     """How a command ended."""
 
@@ -184,7 +185,7 @@ class CommandEnd(Compact):
     signal: int | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class CommandChange(Compact):
     """A command, by its line."""
 
@@ -194,7 +195,7 @@ class CommandChange(Compact):
     after: CommandEnd | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class OtherChange(Compact):
     """A fact of another kind: an issue, an engine's operation, a patch, or a third party's.
 
@@ -208,7 +209,7 @@ class OtherChange(Compact):
     after: dict[str, Value] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class DiffResult(Compact):
     """What differs between two runs.
 

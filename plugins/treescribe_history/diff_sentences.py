@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from treescribe.events import RunFinished, RunOutcome
+from treescribe.frozen import frozen
 from treescribe.reduce import test_fails
 from treescribe.terminal import count
 
@@ -96,7 +96,7 @@ NAMED = 3
 """How many tests the line at the end of a run names."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Changes(Compact):
     """What a run changed since an earlier one, in as few words as an answer to the run has room for."""
 

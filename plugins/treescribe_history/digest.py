@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from treescribe.frozen import Frozen, frozen
 from treescribe.reduce import Reducer, Verdict
 
 from treescribe_history.store import SUFFIX, Store, StoredRun
@@ -24,8 +25,8 @@ VERSION = 1
 RUNNING = "running"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Digest:
+@frozen
+class Digest(Frozen):
     """A run in a few facts.
 
     :ivar outcome: a `RunOutcome`, or running.
@@ -99,7 +100,8 @@ def load_digest(store: Store, stored: StoredRun, codec: Callable[[], Codec]) -> 
 
 def save_digest(store: Store, transcript: Path, digest: Digest) -> None:
     """Keep a digest beside its transcript. The caller holds the store's lock."""
-    record: dict[str, Any] = vars(digest) | {"version": VERSION, "made_from": _state(transcript)}
+    values = {member.name: getattr(digest, member.name) for member in fields(digest)}
+    record: dict[str, Any] = values | {"version": VERSION, "made_from": _state(transcript)}
     data = json.dumps(record, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
     store.replace(_path(transcript), data)
 

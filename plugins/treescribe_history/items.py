@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any, cast
 
 from treescribe.events import (
@@ -23,13 +22,14 @@ from treescribe.events import (
 )
 from treescribe.facts import full_test_name
 from treescribe.foreign import fact_of
+from treescribe.frozen import Frozen, frozen
 from treescribe.reduce import compile_fails, suite_fails, test_fails
 
 _ORDER = ("test", "suite", "diagnostic", "compile", "command", "task", "operation", "issue", "patch", "log")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Item:
+@frozen
+class Item(Frozen):
     """One thing that happened in a run.
 
     :ivar kind: test, suite, compile, diagnostic, command, task, and so on; a third party's fact has its own.

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated
 
 from treescribe.codec import Codec
 from treescribe.errors import TreescribeError
 from treescribe.events import RunOutcome
+from treescribe.frozen import Frozen, frozen
 from treescribe.host import host
 from treescribe.operation import Parameter
 from treescribe.result import Result
@@ -25,8 +26,8 @@ from treescribe_history.verdict_text import counts, iso
 UNREADABLE = "unreadable"
 
 
-@dataclass(frozen=True, kw_only=True)
-class RunRow:
+@frozen
+class RunRow(Frozen):
     """One run in a list.
 
     :ivar outcome: a run's outcome; running while it goes on; unreadable where its file is damaged.
@@ -51,7 +52,7 @@ class RunRow:
     pinned: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class RunsResult(Result):
     """A page of the runs of a workspace, the newest first. ``total`` are kept, of ``recorded`` ever begun."""
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
+from treescribe.frozen import frozen
 from treescribe.operation import Parameter
 from treescribe.result import Result
 from treescribe.terminal import Style
@@ -15,7 +15,7 @@ from treescribe_history.resolve import RUN_HELP, RunReference, ended, resolve
 from treescribe_history.store import Store
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class PinResult(Result):
     """A name that a run was given, or that was taken away; ``pins`` are those there are after it."""
 

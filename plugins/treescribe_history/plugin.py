@@ -21,13 +21,13 @@ def treescribe_operations() -> Sequence[Operation]:
         _operation("history.show", "showing:show", "showing_text:render", "Show what happened in a run."),
         _operation(
             "history.diff",
-            "comparisons:diff_runs",
+            "diff_runs:diff_runs",
             "diff_text:render_diff",
             "Compare two runs: what differs, never how long it took.",
             exit_code="diff:exit_code",
         ),
         _operation(
-            "history.timing", "comparisons:time_runs", "timing_text:render_timing", "Compare how long two runs took."
+            "history.timing", "time_runs:time_runs", "timing_text:render_timing", "Compare how long two runs took."
         ),
         _operation("history.summary", "summary:summarise", "summary:render", "Tell what a run came to, in short."),
         _operation("history.pin", "pinning:pin_run", "pinning:render", "Keep a run for good, under a name."),

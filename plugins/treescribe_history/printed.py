@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from treescribe.events import CommandStarted, Event, Output
+from treescribe.frozen import frozen
 from treescribe.result import Result
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Printed(Result):
     """One stream of one command (or of a suite). ``text`` says where bytes were left out."""
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Any
 
 from treescribe.errors import TreescribeError
 from treescribe.events import Event
+from treescribe.frozen import frozen
 from treescribe.host import host
 from treescribe.operation import Parameter
 from treescribe.reduce import reduce
@@ -27,7 +28,7 @@ LONGEST_TRACE = 2000
 """How much of a trace's end is shown where nothing was asked for by name."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class ShowResult(Result):
     """A run, and a page of what happened in it, failing things first.
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from treescribe.events import TestFinished
 from treescribe.facts import full_test_name
+from treescribe.frozen import Frozen, frozen
 from treescribe.host import host
 from treescribe.operation import Parameter
 from treescribe.reduce import Verdict, reduce
@@ -25,8 +25,8 @@ from treescribe_history.verdict_text import OUTCOME_ROLES, counts, one_line, rea
 NAMED_FAILURES = 10
 
 
-@dataclass(frozen=True, kw_only=True)
-class Failure:
+@frozen
+class Failure(Frozen):
     """A failing test."""
 
     test: str
@@ -37,8 +37,8 @@ class Failure:
     name: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Changes:
+@frozen
+class Changes(Frozen):
     """What differs from run ``since``; at most ten of each are named."""
 
     since: int
@@ -49,7 +49,7 @@ class Changes:
     new_diagnostics: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class RunSummary(Result):
     """What a run came to, short enough for every answer.
 

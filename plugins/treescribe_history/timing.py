@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, NamedTuple
 
 from treescribe.events import (
@@ -17,6 +17,7 @@ from treescribe.events import (
     TestFinished,
 )
 from treescribe.facts import Fact, compared, full_test_name, root_pattern, told
+from treescribe.frozen import frozen
 from treescribe.terminal import duration
 
 from treescribe_history.diff_models import Compact, Names, Side
@@ -31,7 +32,7 @@ SLOWEST = 5
 """How many of each kind are listed as the slowest of the target."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Threshold(Compact):
     """What counts as a change: at least both of these."""
 
@@ -39,7 +40,7 @@ class Threshold(Compact):
     percent_of_base: int = AT_LEAST_PERCENT
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class TimingChange(Compact):
     """Something that took noticeably longer or shorter. Of what ran several times (`times`) the sums are compared."""
 
@@ -51,7 +52,7 @@ class TimingChange(Compact):
     times: int | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class Slow(Compact):
     """Something of the target, and how long it took, all `times` together."""
 
@@ -61,7 +62,7 @@ class Slow(Compact):
     times: int | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen
 class TimingResult(Compact):
     """How the durations of two runs differ.
 

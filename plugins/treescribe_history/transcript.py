@@ -8,7 +8,7 @@ takes to see whether a writer holds it.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from treescribe import locks
 from treescribe.codec import Codec, encode_line
 from treescribe.errors import RunUnavailable
 from treescribe.events import CommandFinished, CommandStarted, CommandStatus, Event, RunFinished, RunOutcome
+from treescribe.frozen import Frozen, frozen
 
 if TYPE_CHECKING:
     from treescribe.validation import Validator
@@ -34,8 +35,8 @@ INTERRUPTED = "interrupted"
 _YEAR_10000_MS = 253_402_300_800_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Header:
+@frozen
+class Header(Frozen):
     """What identifies a run: the first line of its file.
 
     :ivar started_at: milliseconds since the epoch.
@@ -57,7 +58,8 @@ class Header:
 
     def to_line(self) -> bytes:
         """The header as the first line of a file."""
-        return encode_line({name: getattr(self, name) for name in self.__slots__ if getattr(self, name) is not None})
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return encode_line({name: value for name, value in values.items() if value is not None})
 
 
 @dataclass(frozen=True, slots=True)

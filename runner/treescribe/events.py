@@ -11,15 +11,16 @@ keys and paths are not, so that a secret that happens to read ``test`` cannot ch
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any, ClassVar
 
 from treescribe.facts import Fact, WorkspacePath
+from treescribe.frozen import Frozen, frozen
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+@frozen
+class Event(Frozen):
     """Base of every event. A third party's event derives from it and is named through `treescribe_event_types`."""
 
     type: ClassVar[str] = "Event"
@@ -106,7 +107,7 @@ class RunOutcome(StrEnum):
 # ---- run ----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RunStarted(Event):
     """The first event of every run. What identifies the run stands in the transcript's header."""
 
@@ -115,7 +116,7 @@ class RunStarted(Event):
     targets: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RunFinished(Event):
     """The last event of every run.
 
@@ -139,7 +140,7 @@ class RunFinished(Event):
 Arguments = tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TaskStarted(Event):
     """An invoke task was entered.
 
@@ -158,7 +159,7 @@ class TaskStarted(Event):
     role: str = "target"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TaskFinished(Event):
     """An invoke task was left. ``status`` is passed or failed; ``error`` is the exception that left it."""
 
@@ -176,7 +177,7 @@ class TaskFinished(Event):
         return Fact("task", (self.name, *arguments), (("status", self.status),))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CommandStarted(Event):
     """A command was started.
 
@@ -196,7 +197,7 @@ class CommandStarted(Event):
     mode: str = "attached"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CommandFinished(Event):
     """A command ended, or its run did (`CommandStatus.DETACHED`). ``signal`` is a number where one ended it."""
 
@@ -218,7 +219,7 @@ class CommandFinished(Event):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Output(Event):
     """A piece of what a command (or a suite) printed, undecodable bytes replaced.
 
@@ -239,14 +240,14 @@ class Output(Event):
 # ---- compiling ----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CompileStarted(Event):
     """A compile unit was begun."""
 
     project: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CompilationReason(Event):
     """Why a unit was compiled, or not. May come before its `CompileStarted`, and twice: the last counts.
 
@@ -268,7 +269,7 @@ class CompilationReason(Event):
         return Fact("compile", (self.project,), value, merges=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CompileProgress(Event):
     """How far a unit has come: per cent, and the compiler's own word for what it is doing."""
 
@@ -277,7 +278,7 @@ class CompileProgress(Event):
     phase: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CompileFinished(Event):
     """A compile unit ended. ``status`` is a `CompileStatus`; ``skipped_because`` names what kept it from compiling."""
 
@@ -291,7 +292,7 @@ class CompileFinished(Event):
         return Fact("compile", (self.project,), value, merges=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Diagnostic(Event):
     """A message of a compiler, linter or type checker.
 
@@ -326,7 +327,7 @@ class Diagnostic(Event):
 # ---- tests --------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SuiteStarted(Event):
     """A suite was begun. ``tests`` is how many it is expected to run, where that is known."""
 
@@ -335,7 +336,7 @@ class SuiteStarted(Event):
     tests: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TestStarted(Event):
     """A test was begun."""
 
@@ -346,7 +347,7 @@ class TestStarted(Event):
     test: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TestFinished(Event):
     """A test ended.
 
@@ -378,7 +379,7 @@ class TestFinished(Event):
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SuiteFinished(Event):
     """A suite ended. ``outcome`` is a `SuiteOutcome`; ``message`` and ``trace`` say why where it was not executed."""
 
@@ -398,7 +399,7 @@ class SuiteFinished(Event):
 # ---- trackers, engines, patches, state, locks, log ----------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class IssueChanged(Event):
     """A field of a tracker's item changed. ``actor`` is who changed it."""
 
@@ -416,7 +417,7 @@ class IssueChanged(Event):
         return Fact("issue", (self.tracker, self.issue, self.field), value, (("actor", self.actor),))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class OperationStarted(Event):
     """A step of an engine was begun. Ids are the engine's own and hold within one run."""
 
@@ -427,7 +428,7 @@ class OperationStarted(Event):
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class OperationFinished(Event):
     """A step of an engine ended. ``status`` is passed or failed; ``cached`` steps did no work."""
 
@@ -446,7 +447,7 @@ class OperationFinished(Event):
         return Fact("operation", (self.name,), value, (("cached", self.cached),))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PatchRecorded(Event):
     """The run's change to its worktree was recorded.
 
@@ -466,7 +467,7 @@ class PatchRecorded(Event):
         return Fact("patch", ("workspace",), value)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class StateCopied(Event):
     """A unit of compiled state came from another worktree."""
 
@@ -476,7 +477,7 @@ class StateCopied(Event):
     bytes: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LockContention(Event):
     """Somebody else holds what this run waits for."""
 
@@ -485,7 +486,7 @@ class LockContention(Event):
     waiting_ms: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LockAcquired(Event):
     """The wait is over."""
 
@@ -493,7 +494,7 @@ class LockAcquired(Event):
     waited_ms: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LogMessage(Event):
     """What treescribe or a plugin has to say about the run itself. ``level``: info, warning or error."""
 
@@ -504,7 +505,7 @@ class LogMessage(Event):
     message: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class UnknownEvent(Event):
     """An event of a type that is not installed here, kept whole and written back unchanged."""
 

@@ -10,11 +10,13 @@ import json
 from dataclasses import MISSING, asdict, fields
 from typing import TYPE_CHECKING, Any, get_type_hints
 
+from treescribe.frozen import Frozen
+
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
 
-class Result:
+class Result(Frozen):
     """Base of an operation's result that is a frozen dataclass. Its methods are pydantic's, as far as they are used."""
 
     __slots__ = ()
@@ -25,7 +27,7 @@ class Result:
         def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             return {name: value for name, value in pairs if value is not None or not exclude_none}
 
-        dumped: dict[str, Any] = asdict(self, dict_factory=members)  # type: ignore[call-overload]
+        dumped: dict[str, Any] = asdict(self, dict_factory=members)
         return dumped
 
     def model_dump_json(self, *, exclude_none: bool = False, indent: int | None = None) -> str:

@@ -10,10 +10,11 @@ from treescribe.errors import InvalidInput, RunUnavailable
 from treescribe.nested import Parent
 from treescribe.settings import Settings
 from treescribe.workspace import Workspace
-from treescribe_history.comparisons import diff_runs, time_runs
+from treescribe_history.diff_runs import diff_runs
 from treescribe_history.resolve import check_page, resolve
 from treescribe_history.showing import show
 from treescribe_history.store import Store
+from treescribe_history.time_runs import time_runs
 
 
 def test_a_number_latest_and_previous_name_runs(record: Any, store: Store) -> None:
