@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import sys
 
+from treescribe.collector import collector_paused
+
 
 def main() -> None:
     """Run the `treescribe` command line; ends the process with its exit code."""
-    command = sys.argv[1] if len(sys.argv) > 1 else ""
-    if command == "exec":
-        from treescribe.exec_command import main as exec_main
-
+    if sys.argv[1:2] == ["exec"]:
+        with collector_paused():
+            from treescribe.exec_command import main as exec_main
         sys.exit(exec_main(sys.argv[2:]))
-    from treescribe.program import Program
-
+    with collector_paused():
+        from treescribe.program import Program
     Program().run()
 
 

@@ -25,6 +25,7 @@ ENTRY_POINT_GROUP = "treescribe"
 DISABLE_VARIABLE = "TREESCRIBE_DISABLE_PLUGINS"
 TRACE_VARIABLE = "TREESCRIBE_TRACE"
 OWN_DISTRIBUTION = "treescribe"
+_MARK = f"{spec.PROJECT_NAME}_impl"  # what `hookimpl` puts on a function
 
 log = logging.getLogger("treescribe")
 
@@ -86,10 +87,11 @@ class Host:
 
         :raises ValueError: where it cannot be used, saying why.
         """
-        problem = self._problem_of(plugin)
+        implementations = self._implementations(plugin)
+        problem = self._problem_of(plugin, implementations)
         if problem:
             raise ValueError(f"plugin {name}: {problem}")
-        self._manager.register(self._isolated(plugin, name), name)
+        self._manager.register(self._isolated(implementations, name), name)
         self._answers.clear()
 
     def operations(self) -> dict[str, Operation]:
@@ -144,7 +146,7 @@ class Host:
             log.warning("treescribe: %s", text)
 
     def _load(self, point: EntryPoint, disabled: set[str]) -> PluginState:
-        version, distribution = (point.dist.version, point.dist.name) if point.dist else ("", "")
+        distribution, version = _name_and_version(point)
 
         def state(hooks: tuple[str, ...] = (), problem: str = "") -> PluginState:
             return PluginState(point.name, version, distribution, hooks, problem)
@@ -155,29 +157,32 @@ class Host:
             return state(problem="another plugin of this name is in use already")
         try:
             plugin = point.load()
-            problem = self._problem_of(plugin)
+            implementations = self._implementations(plugin)
+            problem = self._problem_of(plugin, implementations)
             if problem:
                 return state(problem=problem)
-            self._manager.register(self._isolated(plugin, point.name), point.name)
+            self._manager.register(self._isolated(implementations, point.name), point.name)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a broken plugin must not take the rest with it
             return state(problem=f"cannot be imported: {type(error).__name__}: {error}")
-        return state(hooks=tuple(sorted(found.hook for found in self._implementations(plugin))))
+        return state(hooks=tuple(sorted(found.hook for found in implementations)))
 
     def _implementations(self, plugin: object) -> list[_Implementation]:
         """Every function that is marked as a hook's implementation."""
         found = []
-        for name in dir(plugin):
+        members = vars(plugin).items() if inspect.ismodule(plugin) else ()  # of which most are none: a quick look first
+        names = [name for name, member in members if hasattr(member, _MARK)] if members else dir(plugin)
+        for name in names:
             options = self._manager.parse_hookimpl_opts(plugin, name)
             if options is not None:
                 wraps_others = bool(options.get("wrapper") or options.get("hookwrapper"))
                 found.append(_Implementation(options.get("specname") or name, getattr(plugin, name), wraps_others))
         return found
 
-    def _problem_of(self, plugin: object) -> str:
+    def _problem_of(self, plugin: object, implementations: Iterable[_Implementation]) -> str:
         """Why a plugin cannot be used; empty where it can."""
         if inspect.isclass(plugin):
             return f"its entry point names the class {plugin.__name__}; name a module, or an object made of the class"
-        for name, function, wraps_others in self._implementations(plugin):
+        for name, function, wraps_others in implementations:
             if name not in self._specs:
                 return f"there is no hook {name}"
             if wraps_others or inspect.isgeneratorfunction(function):
@@ -188,10 +193,10 @@ class Host:
                 return f"hook {name} takes ({', '.join(known)}), this one takes ({', '.join(taken)})"
         return ""
 
-    def _isolated(self, plugin: object, name: str) -> object:
-        """The plugin's hook implementations, each guarded, as an object to register in its place."""
+    def _isolated(self, implementations: Iterable[_Implementation], name: str) -> object:
+        """A plugin's hook implementations, each guarded, as an object to register in its place."""
         isolated = _Isolated()
-        for hook, function, _ in self._implementations(plugin):
+        for hook, function, _ in implementations:
             setattr(isolated, hook, self._guarded(name, hook, function))
         return isolated
 
@@ -258,7 +263,17 @@ class _Isolated:
 
 
 def _load_order(point: EntryPoint) -> tuple[bool, str]:
-    return (point.dist is None or point.dist.name != OWN_DISTRIBUTION, point.name)
+    return (_name_and_version(point)[0] != OWN_DISTRIBUTION, point.name)
+
+
+def _name_and_version(point: EntryPoint) -> tuple[str, str]:
+    """Of the distribution that brings a plugin; empty where there is none.
+
+    Read off the head of its metadata: to have the whole parsed, README and all, takes longer than importing a plugin.
+    """
+    text = (point.dist.read_text("METADATA") or point.dist.read_text("PKG-INFO") or "") if point.dist else ""
+    head = dict(line.partition(": ")[::2] for line in text.partition("\n\n")[0].splitlines())
+    return head.get("Name", ""), head.get("Version", "")
 
 
 @cache

@@ -18,6 +18,7 @@ from invoke.parser.argument import Argument
 from invoke.tasks import Task
 
 from treescribe.clock import SystemClock
+from treescribe.collector import collector_paused
 from treescribe.errors import TreescribeError
 from treescribe.operation import Operation, described
 from treescribe.terminal import style_for
@@ -50,7 +51,8 @@ class OperationTask(OwnTask):
         self.operation = operation
         self._directory = directory
         self._named = named
-        self.__doc__ = inspect.getdoc(operation.load()) if named else operation.help
+        with collector_paused():
+            self.__doc__ = inspect.getdoc(operation.load()) if named else operation.help
 
     def get_arguments(self, ignore_unknown_help: bool | None = None) -> list[Argument]:
         """The operation's parameters as arguments; none where the operation is not named, since nothing is parsed."""
@@ -83,9 +85,11 @@ class OperationTask(OwnTask):
         operation = self.operation
         try:
             workspace = Workspace.open(self._directory()) if operation.needs_workspace else None
-            result = operation.call(workspace, **self._absolute(parameters))
-            style = style_for(sys.stdout, SystemClock().now_ms())
-            _print(result.model_dump_json(exclude_none=True) if json else operation.text(result, style))
+            with collector_paused():
+                result = operation.call(workspace, **self._absolute(parameters))
+                style = style_for(sys.stdout, SystemClock().now_ms())
+                text = result.model_dump_json(exclude_none=True) if json else operation.text(result, style)
+            _print(text)
             code = operation.code(result, parameters)
         except (TreescribeError, Exit):
             raise
@@ -165,5 +169,5 @@ def _fault(operation: Operation, error: Exception) -> tuple[str, str]:
         with os.fdopen(handle, "w") as file:
             traceback.print_exception(error, file=file)
     except OSError:
-        return message, "The history is as it was. " + "".join(traceback.format_exception(error))
-    return message, f"The history is as it was. The traceback is in {path}"
+        return message, "".join(traceback.format_exception(error))
+    return message, f"The traceback is in {path}"
