@@ -61,15 +61,16 @@ class Spool:
         self._thread: threading.Thread | None = None
 
     def follow(self, name: str, reader: SpoolReader) -> None:
-        """Hand the records of files called ``<name>-….jsonl`` to `reader`."""
-        with self._lock:
-            self._readers[name] = reader
+        """Hand the records of files called ``<name>-….jsonl`` to `reader`. Waits for no look that is going on."""
+        self._readers[name] = reader
 
     def start(self) -> None:
-        """Begin to read on in the background."""
+        """Begin to read on in the background. Where no thread can be had, everything is read by `settle`."""
         if self._thread is None:
-            self._thread = threading.Thread(target=self._watch, name="treescribe-spool", daemon=True)
-            self._thread.start()
+            thread = threading.Thread(target=self._watch, name="treescribe-spool", daemon=True)
+            with suppress(RuntimeError):
+                thread.start()
+                self._thread = thread
 
     def read(self) -> None:
         """Hand over every whole line that was written so far."""
@@ -132,7 +133,7 @@ class Spool:
         try:
             call(reader)
         except Exception as error:  # noqa: BLE001 - a reader that raises never stops the run or the other readers
-            del self._readers[name]
+            self._readers.pop(name, None)
             self._report(f"the spool's reader {name} failed: {type(error).__name__}: {error}")
 
 

@@ -210,3 +210,34 @@ def test_it_is_called_back_after_each_look() -> None:
     spool.start()
     assert called.wait(30)
     spool.close()
+
+
+def test_where_no_thread_can_be_had_everything_is_read_at_the_end(
+    spool: Spool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def start(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    reader = Reader()
+    spool.follow("one", reader)
+    spool.start()
+    append(spool, "one-1.jsonl", b'{"n":1}\n')
+    spool.settle()
+    assert [record for _, record in reader.records] == [{"n": 1}]
+
+
+def test_a_reader_may_be_added_from_within_a_look(spool: Spool) -> None:
+    class Adding(Reader):
+        def record(self, source: str, record: dict[str, Any]) -> None:
+            thread = threading.Thread(target=spool.follow, args=("other", other))
+            thread.start()
+            thread.join(30)
+            assert not thread.is_alive()
+
+    adding, other = Adding(), Reader()
+    spool.follow("one", adding)
+    append(spool, "one-1.jsonl", b'{"n":1}\n')
+    append(spool, "other-1.jsonl", b'{"n":2}\n')
+    spool.read()
+    assert [record for _, record in other.records] == [{"n": 2}]
