@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from treescribe.events import RunFinished, RunOutcome
-from treescribe.frozen import frozen
-from treescribe.reduce import test_fails
 from treescribe.terminal import count
 
 from treescribe_history.diff_entries import Pages
-from treescribe_history.diff_models import Compact, DiagnosticEntry, DiffResult, Names, TestChange
 
 if TYPE_CHECKING:
     from treescribe_history.transcript import Transcript
@@ -88,78 +85,3 @@ def more(pages: Pages) -> str:
         return ""
     following = f"offset {pages.offset + pages.limit} shows the next, " if pages.limit else ""
     return f"{following}limit 0 and offset 0 show all"
-
-
-# ---- what a run changed -------------------------------------------------------------------------------
-
-NAMED = 3
-"""How many tests the line at the end of a run names."""
-
-
-@frozen
-class Changes(Compact):
-    """What a run changed since an earlier one, in as few words as an answer to the run has room for."""
-
-    since: int
-    newly_failing: Names = ()
-    fixed: Names = ()
-    summary: str = ""
-
-
-def changes(result: DiffResult, since: int, named: int = NAMED) -> Changes:
-    """Say what changed since run `since`; beyond the first `named` tests of a kind only how many more."""
-    tests = result.tests
-    return Changes(
-        since=since,
-        newly_failing=_some(tests.newly_failing, result.left_out.get("tests.newly_failing", 0), named),
-        fixed=_some(tests.fixed, result.left_out.get("tests.fixed", 0), named),
-        summary="" if tests.newly_failing or tests.fixed else result.summary,
-    )
-
-
-def _some(tests: tuple[TestChange, ...], left_out: int, named: int) -> Names:
-    names = tuple([test.name for test in tests[:named]])
-    rest = len(tests) + left_out - len(names)
-    return (*names, f"{rest:,} more") if rest else names
-
-
-def changes_text(result: DiffResult, since: int) -> str:
-    """Say on one line what changed since run `since`, for the line that a run ends with."""
-    changed = changes(result, since)
-    parts = []
-    if changed.newly_failing:
-        parts.append(f"newly failing since #{since}: {_listed(changed.newly_failing)}")
-    failing = [test.name for test in result.tests.added if test_fails(test.after)]
-    if failing:
-        names = (*failing[:NAMED], *([f"{len(failing) - NAMED:,} more"] if len(failing) > NAMED else ()))
-        parts.append(f"added and failing: {_listed(names)}")
-    if changed.fixed:
-        parts.append(f"fixed since #{since}: {_listed(changed.fixed)}")
-    if result.diagnostics.new and not (changed.newly_failing or failing):
-        number = len(result.diagnostics.new) + result.left_out.get("diagnostics.new", 0)
-        parts.append(f"{count(number, 'new diagnostic')}, first: {diagnostic_text(result.diagnostics.new[0])}")
-    if parts:
-        return " · ".join(parts)
-    return f"no differences since #{since}" if result.identical else f"since #{since}: {result.summary.rstrip('.')}"
-
-
-def _listed(names: Names) -> str:
-    if len(names) < 2:
-        return "".join(names)
-    joint = " and " if names[-1].endswith(" more") else ", "
-    return f"{', '.join(names[:-1])}{joint}{names[-1]}"
-
-
-def position(diagnostic: DiagnosticEntry) -> str:
-    """Where a diagnostic stands: ``path:line:column``, as far as it is known."""
-    parts = [
-        diagnostic.path or "(no file)",
-        *(str(number) for number in (diagnostic.line, diagnostic.column) if number),
-    ]
-    return ":".join(parts)
-
-
-def diagnostic_text(diagnostic: DiagnosticEntry) -> str:
-    """A diagnostic on one line, without its severity."""
-    message = (diagnostic.message.splitlines() or [""])[0]
-    return " ".join(part for part in (position(diagnostic), diagnostic.code, message) if part)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from treescribe.terminal import Style, columns, count
 
+from treescribe_history.changes import position
 from treescribe_history.diff_models import (
     CommandChange,
     CommandEnd,
@@ -20,7 +21,6 @@ from treescribe_history.diff_models import (
     TaskChange,
     TestChange,
 )
-from treescribe_history.diff_sentences import position
 
 WIDEST = 160
 """How many characters of a message a line shows; ``--json`` has more of it."""

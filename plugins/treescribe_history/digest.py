@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from treescribe.frozen import Frozen, frozen
 from treescribe.reduce import Reducer, Verdict
 
-from treescribe_history.store import SUFFIX, Store, StoredRun
+from treescribe_history.store import Store, StoredRun
 from treescribe_history.transcript import LIVE, Header, Transcript
 
 if TYPE_CHECKING:
@@ -88,8 +88,7 @@ def digest_of(transcript: Transcript) -> Digest:
     digest = make_digest(transcript.header, verdict, fingerprint.text())
     if transcript.state != LIVE:
         return digest
-    last = max((event.at for event in transcript.events), default=0)
-    return replace(digest, outcome=RUNNING, duration_ms=max(0, last - transcript.header.started_at))
+    return replace(digest, outcome=RUNNING, duration_ms=transcript.elapsed_ms)
 
 
 def load_digest(store: Store, stored: StoredRun, codec: Callable[[], Codec]) -> Digest:
@@ -120,7 +119,7 @@ def kept_digest(stored: StoredRun) -> Digest | None:
 
 
 def _path(transcript: Path) -> Path:
-    return transcript.with_suffix(".digest.json") if transcript.suffix == SUFFIX else transcript
+    return transcript.with_suffix(".digest.json")
 
 
 def _state(transcript: Path) -> list[int]:

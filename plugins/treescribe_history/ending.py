@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 def finish(run: Run) -> None:
     """Complete the run's record, and add the line at its end where it is wanted."""
-    if recorder.is_inherited(run):
-        return
     finished = recorder.finish(run)
     wanted = is_wanted(run)
     comparison = Comparison()
@@ -59,7 +57,7 @@ def _changes(number: int, verdict: Verdict, comparison: Comparison) -> list[str]
         return ["first run of these targets"]
     if comparison.result is None or comparison.identical:
         return [f"no differences since #{comparison.since}"]
-    from treescribe_history.diff_sentences import changes_text
+    from treescribe_history.changes import changes_text
 
     text = changes_text(comparison.result, comparison.since)
     hint = [] if verdict.ok else [f"treescribe history.diff {comparison.since} {number}"]

@@ -18,8 +18,8 @@ from treescribe.workspace import Workspace
 from treescribe_history.comparing import compare_with_previous
 from treescribe_history.digest import RUNNING, Digest, load_digest
 from treescribe_history.ids import last_id
+from treescribe_history.paging import LIMIT_HELP, OFFSET_HELP, check_page
 from treescribe_history.pins import names_of, read_pins
-from treescribe_history.resolve import LIMIT_HELP, OFFSET_HELP, check_page
 from treescribe_history.store import Store, StoredRun
 from treescribe_history.verdict_text import counts, iso
 

@@ -22,7 +22,6 @@ class LiveTranscript:
         self.store = store
         self.id = number
         self._descriptor = descriptor
-        self._process = os.getpid()
 
     @classmethod
     def create(cls, store: Store, header: Header) -> LiveTranscript:
@@ -46,19 +45,13 @@ class LiveTranscript:
         return cls(store, header.run, handle)
 
     @property
-    def inherited(self) -> bool:
-        """Whether this process was forked by the one that writes: it has no part in the file."""
-        return os.getpid() != self._process
-
-    @property
     def path(self) -> Path:
         """Where the file stands while it is live."""
         return self.store.active / f"{self.id}{SUFFIX}"
 
     def write(self, line: bytes) -> None:
         """Append a line, in one call to the system where that takes it whole."""
-        if not self.inherited:  # in a forked child the number may stand for any other file
-            _write(self._descriptor, line)
+        _write(self._descriptor, line)
 
     def finish(self) -> Path:
         """Complete the file: make sure it is on disk, and move it to the finished ones. Returns where it stands.
@@ -83,8 +76,7 @@ class LiveTranscript:
 
     def close(self) -> None:
         """Let go of the file and its lock."""
-        if not self.inherited:
-            locks.close_lock_file(self._descriptor)
+        locks.close_lock_file(self._descriptor)
 
     def _is_there(self) -> bool:
         """Whether the file still has its name: the whole state folder may have been deleted, and begun anew."""

@@ -72,12 +72,6 @@ def record(run: Run, event: Event) -> None:
         recording.fingerprint.add(event)
 
 
-def is_inherited(run: Run) -> bool:
-    """Whether the run is recorded by the process that this one was forked by, whose run it is."""
-    recording = _recordings.get(run)
-    return recording is not None and recording.live.inherited
-
-
 def finish(run: Run) -> tuple[Header, Path, Digest] | None:
     """Complete the run's file; return what stands in it, or None where the run is not recorded."""
     recording = _recordings.get(run)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from treescribe.errors import InvalidInput, RunUnavailable, TreescribeError
+from treescribe.errors import RunUnavailable, TreescribeError
 from treescribe.terminal import count
 
 from treescribe_history.digest import is_nested, kept_digest
@@ -23,20 +23,17 @@ RunReference = str | int
 """How a run is referred to: see `resolve`."""
 
 RUN_HELP = "the run: its number, latest, previous, or a pinned name"
-LIMIT_HELP = "how many are listed at most; 0 lists all"
-OFFSET_HELP = "how many are passed over first"
 
 
-def resolve(store: Store, reference: RunReference, *, before: Header | None = None) -> StoredRun:
+def resolve(store: Store, reference: RunReference) -> StoredRun:
     """Return the run that `reference` names. It may be live: see `ended_transcript`.
 
-    :param before: the target that ``previous`` is the predecessor of.
     :raises RunUnavailable: where there is no such run, saying whether it never was or is no longer kept.
     :raises InvalidInput: where the reference is none.
     """
     text = str(reference).strip()
     if text == PREVIOUS:
-        return previous(store, before if before is not None else store.header(latest(store)))
+        return previous(store, store.header(latest(store)))
     if text == LATEST:
         return latest(store)
     number = text.removeprefix("#")
@@ -180,11 +177,3 @@ def _nothing(store: Store) -> RunUnavailable:
         f"no runs{ever} are kept in {store.workspace.root}.",
         "Record one: treescribe TASK, or: treescribe exec -- COMMAND",
     )
-
-
-def check_page(limit: int, offset: int) -> None:
-    """Refuse a page that cannot be."""
-    if limit < 0:
-        raise InvalidInput(f"limit must be at least 0, which means all, not {limit}.")
-    if offset < 0:
-        raise InvalidInput(f"offset must be at least 0, not {offset}.")

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 from treescribe.errors import TreescribeError
-from treescribe.events import Event
 from treescribe.frozen import frozen
 from treescribe.host import host
 from treescribe.operation import Parameter
@@ -17,9 +16,10 @@ from treescribe.workspace import Workspace
 from treescribe_history.diagnostics import Diagnostics, diagnostics_of
 from treescribe_history.digest import RUNNING
 from treescribe_history.items import Item, items_of
+from treescribe_history.paging import LIMIT_HELP, OFFSET_HELP, check_page
 from treescribe_history.pins import names_of, read_pins
 from treescribe_history.printed import Printed, printed
-from treescribe_history.resolve import LIMIT_HELP, OFFSET_HELP, RUN_HELP, RunReference, check_page, resolve
+from treescribe_history.resolve import RUN_HELP, RunReference, resolve
 from treescribe_history.store import Store
 from treescribe_history.transcript import LIVE, Transcript
 from treescribe_history.verdict_text import counts, iso, reason
@@ -120,7 +120,7 @@ def show_transcript(
         started=iso(header.started_at),
         parent=header.parent,
         pinned=_names(store, header.run),
-        duration_ms=verdict.duration_ms if verdict.outcome else _so_far(events, header.started_at),
+        duration_ms=verdict.duration_ms if verdict.outcome else transcript.elapsed_ms,
         tests=verdict.tests,
         diagnostics=diagnostics_of(verdict, header.workspace),
         problems=transcript.problems or None,
@@ -134,10 +134,6 @@ def show_transcript(
         offset=offset,
         limit=limit,
     )
-
-
-def _so_far(events: tuple[Event, ...], started_at: int) -> int:
-    return max(0, max((event.at for event in events), default=started_at) - started_at)
 
 
 def _names(store: Store, number: int) -> tuple[str, ...] | None:

@@ -59,10 +59,6 @@ class Store:
         finished = {number: StoredRun(number, path, False) for number, path in self._files(self.folder)}
         return sorted((live | finished).values(), reverse=True)
 
-    def finished(self) -> list[StoredRun]:
-        """The finished runs, the newest first; those left by a process that died are not among them."""
-        return [stored for stored in self.runs() if not stored.active]
-
     def find(self, number: int) -> StoredRun | None:
         """The run of this id; None where it has no file."""
         return next((stored for stored in self.runs() if stored.id == number), None)

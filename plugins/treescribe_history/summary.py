@@ -39,7 +39,7 @@ class Failure(Frozen):
 
 @frozen
 class Changes(Frozen):
-    """What differs from run ``since``; at most ten of each are named."""
+    """What differs from run ``since``: the first of each kind, and how many more."""
 
     since: int
     summary: str
@@ -153,15 +153,14 @@ def _changes(comparison: Comparison) -> Changes | None:
         return None
     if comparison.result is None:
         return Changes(since=comparison.since, summary=comparison.text, identical=comparison.identical)
-    from treescribe_history.diff_sentences import changes, diagnostic_text
+    from treescribe_history.changes import NAMED, diagnostic_text, first_names
 
-    named = changes(comparison.result, comparison.since)
-    new = tuple(diagnostic_text(entry) for entry in comparison.result.diagnostics.new[:3])
+    tests, new = comparison.result.tests, comparison.result.diagnostics.new[:NAMED]
     return Changes(
         since=comparison.since,
         summary=comparison.text,
         identical=comparison.identical,
-        newly_failing=named.newly_failing or None,
-        fixed=named.fixed or None,
-        new_diagnostics=new or None,
+        newly_failing=first_names(tests.newly_failing) or None,
+        fixed=first_names(tests.fixed) or None,
+        new_diagnostics=tuple(diagnostic_text(entry) for entry in new) or None,
     )

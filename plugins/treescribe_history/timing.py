@@ -203,7 +203,7 @@ def _total(run: Transcript) -> int:
     for event in reversed(run.events):
         if isinstance(event, RunFinished):
             return event.duration_ms
-    return max(0, max((event.at for event in run.events), default=0) - run.header.started_at)
+    return run.elapsed_ms
 
 
 # ---- entries ------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ takes to see whether a writer holds it.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache
 from pathlib import Path
@@ -77,6 +78,11 @@ class Transcript:
     state: str = FINISHED
     problems: tuple[str, ...] = ()
     closing: tuple[Event, ...] = ()
+
+    @property
+    def elapsed_ms(self) -> int:
+        """From the start to the last event, on a clock that may have stepped back meanwhile."""
+        return max(0, _last_moment(self.header, self.events) - self.header.started_at)
 
 
 def read_transcript(path: Path, codec: Codec, *, written_to: bool | None = None) -> Transcript:
@@ -169,9 +175,13 @@ def _is_locked(descriptor: int) -> bool:
         return False  # no locks on this file system: no writer can hold one
 
 
+def _last_moment(header: Header, events: Sequence[Event]) -> int:
+    return max((event.at for event in events), default=header.started_at)
+
+
 def closing_events(header: Header, events: list[Event]) -> tuple[Event, ...]:
     """What a run whose process died would have said last: its open commands detached, and that it was interrupted."""
-    at = max((event.at for event in events), default=header.started_at)
+    at = _last_moment(header, events)
     open_commands: dict[int, CommandStarted] = {}
     for event in events:
         if isinstance(event, CommandStarted):

@@ -10,6 +10,8 @@ from pathlib import Path
 from invoke.exceptions import CollectionNotFound
 from invoke.loader import FilesystemLoader
 
+from treescribe.workspace import is_worktree
+
 
 class WorktreeLoader(FilesystemLoader):
     """invoke's search, ending at the worktree's root: in a linked worktree the main checkout's tasks must not run."""
@@ -26,6 +28,6 @@ class WorktreeLoader(FilesystemLoader):
                 return spec_from_file_location(name, module)
             if package.is_file():
                 return spec_from_file_location(name, package, submodule_search_locations=[str(package.parent)])
-            if (place / ".git").exists():
+            if is_worktree(place):
                 break
         raise CollectionNotFound(name=name, start=str(start))

@@ -1,8 +1,8 @@
-"""Operations: one typed function, shown as an invoke task and as an MCP tool.
+"""Operations: one typed function each, shown as an invoke task.
 
-The function takes a `Workspace` first, then its parameters; it returns a frozen pydantic model. Its signature is
-the contract: invoke's arguments, the JSON schema of the parameters and the help of each come from it, so neither
-surface can have an argument that the other lacks. The function is named, not imported, until it is used.
+The function takes a `Workspace` first, then its parameters; it returns a frozen pydantic model, or a `Result`. Its
+signature is the contract: invoke's arguments, the JSON schema of the parameters and the help of each come from it, so
+that no surface can have an argument that another lacks. The function is named, not imported, until it is used.
 """
 
 from __future__ import annotations
@@ -29,13 +29,11 @@ class Parameter(NamedTuple):
 
     :ivar help: one line, shown by ``--help`` and in the tool's schema.
     :ivar positional: on the command line it may be given without its flag.
-    :ivar shown: False keeps it off the command line; for what only a program would give.
     :ivar directory: it is a directory, absolute; on the command line one may be given relative to the current one.
     """
 
     help: str
     positional: bool = False
-    shown: bool = True
     directory: bool = False
 
 
@@ -43,8 +41,8 @@ class Parameter(NamedTuple):
 class Operation:
     """A named, typed operation.
 
-    :ivar name: dotted, as on the command line; the MCP tool has ``_`` for ``.``.
-    :ivar function: ``module:name`` of the function ``(workspace, **parameters) -> pydantic model``.
+    :ivar name: dotted, as on the command line.
+    :ivar function: ``module:name`` of the function ``(workspace, **parameters) -> result``.
     :ivar render: ``module:name`` of the function ``(result, style) -> text`` for people.
     :ivar help: one line for lists of operations.
     :ivar needs_workspace: False where it works without one; the function then gets None.

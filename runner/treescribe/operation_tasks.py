@@ -58,8 +58,7 @@ class OperationTask(OwnTask):
         """The operation's parameters as arguments; none where the operation is not named, since nothing is parsed."""
         if not self._named:
             return []
-        parameters = [p for p in self.operation.parameters().values() if described(p).shown]
-        arguments = [_argument(parameter) for parameter in parameters]
+        arguments = [_argument(parameter) for parameter in self.operation.parameters().values()]
         return [*arguments, Argument(name="json", kind=bool, default=False, help="Print the result as JSON.")]
 
     def flags(self) -> list[str]:

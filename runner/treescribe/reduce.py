@@ -15,14 +15,11 @@ from treescribe.events import (
     CompileStatus,
     Diagnostic,
     Event,
-    LogMessage,
-    PatchRecorded,
     RunFinished,
     RunOutcome,
     Severity,
     SuiteFinished,
     SuiteOutcome,
-    TaskFinished,
     TestFinished,
     TestStatus,
     UnknownEvent,
@@ -75,9 +72,6 @@ class Verdict:
     errors: int = 0
     warnings: int = 0
     top: tuple[Diagnostic, ...] = ()
-    patches: tuple[PatchRecorded, ...] = ()
-    messages: tuple[LogMessage, ...] = ()
-    tasks: int = 0
     unknown_events: int = 0
 
     @property
@@ -98,9 +92,6 @@ class Reducer:
         self._commands: list[CommandFinished] = []
         self._diagnostics: Counter[str] = Counter()
         self._top: dict[str, list[Diagnostic]] = {Severity.ERROR: [], Severity.WARNING: []}
-        self._patches: list[PatchRecorded] = []
-        self._messages: list[LogMessage] = []
-        self._tasks = 0
         self._unknown = 0
 
     def add(self, event: Event) -> None:
@@ -123,12 +114,6 @@ class Reducer:
                 top = self._top.get(severity)
                 if top is not None and len(top) < TOP_DIAGNOSTICS:
                     top.append(event)
-            case TaskFinished():
-                self._tasks += 1
-            case PatchRecorded():
-                self._patches.append(event)
-            case LogMessage(level="warning" | "error"):
-                self._messages.append(event)
             case RunFinished():
                 self._finished = event
             case UnknownEvent():
@@ -149,9 +134,6 @@ class Reducer:
             errors=self._diagnostics[Severity.ERROR],
             warnings=self._diagnostics[Severity.WARNING],
             top=tuple((self._top[Severity.ERROR] + self._top[Severity.WARNING])[:TOP_DIAGNOSTICS]),
-            patches=tuple(self._patches),
-            messages=tuple(self._messages),
-            tasks=self._tasks,
             unknown_events=self._unknown,
         )
         return _with_outcome(verdict, finished)

@@ -30,15 +30,14 @@ class Result(Frozen):
         dumped: dict[str, Any] = asdict(self, dict_factory=members)
         return dumped
 
-    def model_dump_json(self, *, exclude_none: bool = False, indent: int | None = None) -> str:
+    def model_dump_json(self, *, exclude_none: bool = False) -> str:
         """Return the result as JSON. Lone surrogates (odd file names) are escaped, so that it can be encoded."""
         dumped = self.model_dump(exclude_none=exclude_none)
-        separators = (",", ":") if indent is None else None
-        text = json.dumps(dumped, ensure_ascii=False, separators=separators, indent=indent)
+        text = json.dumps(dumped, ensure_ascii=False, separators=(",", ":"))
         try:
             text.encode()
         except UnicodeEncodeError:
-            return json.dumps(dumped, separators=separators, indent=indent)
+            return json.dumps(dumped, separators=(",", ":"))
         return text
 
 

@@ -49,7 +49,7 @@ def treescribe_event_types() -> Sequence[type[Event]] | None:
 
 @hookspec
 def treescribe_operations() -> Sequence[Operation] | None:
-    """Return the operations that this plugin brings, each an invoke task and an MCP tool.
+    """Return the operations that this plugin brings, each an invoke task.
 
     Called once per process. The first plugin to bring a name keeps it; treescribe's own come first.
     """

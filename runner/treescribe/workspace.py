@@ -64,7 +64,7 @@ class Workspace(NamedTuple):
         :raises WorkspaceError: where it is not absolute, does not exist, is no directory, or lies in no workspace.
         """
         start = _checked(os.fspath(directory))
-        worktree = next((place for place in (start, *start.parents) if _is_worktree(place)), None)
+        worktree = next((place for place in (start, *start.parents) if is_worktree(place)), None)
         for place in (start, *start.parents):
             if any(os.path.exists(place / marker) for marker in MARKERS):
                 return cls(place, worktree)
@@ -101,7 +101,8 @@ def _checked(directory: str) -> Path:
     return Path(os.path.realpath(path)) if ".." in path.parts else path
 
 
-def _is_worktree(place: Path) -> bool:
+def is_worktree(place: Path) -> bool:
+    """Whether a git worktree begins at `place`; a linked one has a file in place of the folder."""
     git = place / ".git"
     return os.path.isfile(git) or os.path.exists(git / "HEAD")
 

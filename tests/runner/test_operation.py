@@ -33,7 +33,7 @@ def greet(
     times: Annotated[int, Parameter("How often.")] = 1,
     loud: Annotated[bool, Parameter("Whether to shout.")] = False,
     with_words: Annotated[tuple[str, ...], Parameter("What else to say.")] = (),
-    hidden: Annotated[str, Parameter("For programs.", shown=False)] = "",
+    extra: Annotated[str, Parameter("More of it.")] = "",
 ) -> Greeting:
     """Greet somebody."""
     text = " ".join([f"hello {name}", *([f"in {place}"] if place else []), *with_words])
@@ -76,7 +76,7 @@ COUNT = Operation("count", function=f"{__name__}:count_things", render="x:y", he
 
 def test_the_parameters_are_the_functions_without_the_workspace() -> None:
     parameters = GREET.parameters()
-    assert list(parameters) == ["name", "place", "times", "loud", "with_words", "hidden"]
+    assert list(parameters) == ["name", "place", "times", "loud", "with_words", "extra"]
     assert described(parameters["place"]) == Parameter("Where.", positional=True)
 
 
@@ -91,7 +91,7 @@ def test_the_model_of_the_parameters_describes_them() -> None:
         "times": "How often.",
         "loud": "Whether to shout.",
         "with_words": "What else to say.",
-        "hidden": "For programs.",
+        "extra": "More of it.",
     }
 
 
@@ -99,7 +99,7 @@ def test_the_model_of_the_parameters_describes_them() -> None:
     "given",
     [
         {"name": "Ana"},
-        {"name": "Ana", "place": None, "times": 2, "loud": True, "with_words": ["and", "bye"], "hidden": "x"},
+        {"name": "Ana", "place": None, "times": 2, "loud": True, "with_words": ["and", "bye"], "extra": "x"},
     ],
 )
 def test_parameters_of_the_right_types_are_taken(given: dict[str, Any]) -> None:
@@ -166,13 +166,14 @@ def task_of(collection: Collection, name: str) -> OperationTask:
 def test_its_arguments_are_its_parameters_and_json() -> None:
     task = task_of(operations_collection([GREET], lambda: "/", ["acme.greet"]), "acme.greet")
     arguments = {argument.names[0]: argument for argument in task.get_arguments()}
-    assert list(arguments) == ["name", "place", "times", "loud", "with-words", "json"]
+    assert list(arguments) == ["name", "place", "times", "loud", "with-words", "extra", "json"]
     assert {name: argument.kind for name, argument in arguments.items()} == {
         "name": str,
         "place": str,
         "times": int,
         "loud": bool,
         "with-words": list,
+        "extra": str,
         "json": bool,
     }
     assert [name for name, argument in arguments.items() if argument.positional] == ["name"]

@@ -10,12 +10,9 @@ from treescribe.events import (
     CompileFinished,
     Diagnostic,
     Event,
-    LogMessage,
-    PatchRecorded,
     RunFinished,
     SuiteFinished,
     SuiteStarted,
-    TaskFinished,
     TestFinished,
     UnknownEvent,
 )
@@ -155,20 +152,12 @@ def test_a_diagnostic_of_an_unknown_severity_counts_as_an_error() -> None:
 
 
 def test_what_else_a_run_says_is_gathered() -> None:
-    patch = PatchRecorded(paths=("/ws/a",))
-    warning, error = LogMessage(level="warning", message="w"), LogMessage(level="error", message="e")
     verdict = reduce(
         [
-            TaskFinished(task=1, name="build", status="passed"),
-            patch,
-            LogMessage(message="i"),
-            warning,
-            error,
             UnknownEvent(record={"type": "Acme"}),
             RunFinished(outcome="error", exit_code=1, error="KeyError: 'x'", duration_ms=9),
         ]
     )
-    assert (verdict.tasks, verdict.patches, verdict.messages) == (1, (patch,), (warning, error))
     assert (verdict.unknown_events, verdict.error, verdict.duration_ms) == (1, "KeyError: 'x'", 9)
 
 

@@ -6,8 +6,8 @@ import pytest
 from run_builders import APP, FORK, compiled, diagnostic, failed, passed, run, skipped, suite
 from treescribe.events import CommandFinished, Event, PatchRecorded, TaskFinished, UnknownEvent
 from treescribe.terminal import Style
+from treescribe_history.changes import changes_text, first_names
 from treescribe_history.diff import diff
-from treescribe_history.diff_sentences import changes, changes_text
 from treescribe_history.diff_text import render_diff
 
 PLAIN = Style()
@@ -170,16 +170,11 @@ def test_a_run_ends_with_what_it_changed(base: tuple[Event, ...], target: tuple[
     assert changes_text(diff(run(*base), run(*target)), 11) == text
 
 
-@pytest.mark.parametrize("limit", [0, 3, 4])
-def test_of_many_changes_three_are_named_and_the_rest_is_counted(limit: int) -> None:
+def test_of_many_changes_three_are_named_and_the_rest_is_counted() -> None:
     tests = [f"test_{number}" for number in range(7)]
-    result = diff(run(*map(passed, tests)), run(*map(failed, tests)), limit=limit)
+    result = diff(run(*map(passed, tests)), run(*map(failed, tests)))
     named = ", ".join(f"tests/test_cart.py::test_{number}" for number in range(3))
     assert changes_text(result, 11) == f"newly failing since #11: {named} and 4 more"
-    assert changes(result, 11).newly_failing[-1] == "4 more"
-
-
-def test_a_short_page_names_fewer_and_counts_the_rest_all_the_same() -> None:
-    tests = ["test_a", "test_b"]
-    result = diff(run(*map(passed, tests)), run(*map(failed, tests)), limit=1)
-    assert changes_text(result, 11) == "newly failing since #11: tests/test_cart.py::test_a and 1 more"
+    assert first_names(result.tests.newly_failing)[-1] == "4 more"
+    added = diff(run(), run(*map(failed, tests)))
+    assert changes_text(added, 11) == f"added and failing: {named} and 4 more"

@@ -99,7 +99,7 @@ def test_a_fault_in_comparing_is_told_and_the_run_is_kept(
     monkeypatch.setattr(treescribe_history.diff, "diff", broken)
     record(a_test("test_a"))
     assert line(record(a_test("test_b"))) == "History: #2 passed · 1 passed · not compared: ZeroDivisionError: no"
-    assert len(store.finished()) == 2
+    assert [stored.active for stored in store.runs()] == [False, False]
 
 
 class Terminal(io.StringIO):
@@ -135,3 +135,9 @@ def test_a_digest_is_kept_also_where_no_line_is_shown(record: Any, store: Store,
     for _ in range(2):
         record(a_test("test_a"), settings=Settings(summary="never"))
     assert '"changes":"no differences"' in (store.folder / "2.digest.json").read_text()
+
+
+def test_all_that_was_added_and_fails_is_counted(record: Any, a_test: Any) -> None:
+    record(a_test("test_old"))
+    added = [a_test(f"test_{number:02}", "failed") for number in range(30)]
+    assert "test_02 and 27 more" in line(record(a_test("test_old"), *added))

@@ -11,7 +11,8 @@ from treescribe.nested import Parent
 from treescribe.settings import Settings
 from treescribe.workspace import Workspace
 from treescribe_history.diff_runs import diff_runs
-from treescribe_history.resolve import check_page, resolve
+from treescribe_history.paging import check_page
+from treescribe_history.resolve import previous, resolve
 from treescribe_history.showing import show
 from treescribe_history.store import Store
 from treescribe_history.time_runs import time_runs
@@ -38,7 +39,7 @@ def test_previous_is_the_last_run_of_the_same_backend_and_targets(record: Any, s
     assert resolve(store, "previous").id == 1
     header = store.header(resolve(store, 3))
     with pytest.raises(RunUnavailable, match=r"no run of build \(invoke\) before #3 is kept") as caught:
-        resolve(store, "previous", before=header)
+        previous(store, header)
     assert "history.list" in caught.value.hint
 
 
