@@ -70,4 +70,6 @@ def _below_list(result: RunsResult) -> str:
 
 
 def _cut(text: str) -> str:
+    """Targets on one line, cut where they are long: a command can be a script of many lines."""
+    text = " ".join(text.split())
     return text if len(text) <= LONGEST_TARGETS else text[: LONGEST_TARGETS - 1] + "…"

@@ -51,6 +51,12 @@ def test_the_table(
     ]
 
 
+def test_a_target_of_several_lines_is_one_row(record: Any, workspace: Workspace, clock: SetClock) -> None:
+    record(targets=("sh -c 'make\n  make test'",))
+    _, row, _ = plain(list_runs(workspace), clock).splitlines()
+    assert "sh -c 'make make test'" in row
+
+
 def test_the_model(record: Any, workspace: Workspace, clock: SetClock, a_test: Any) -> None:
     record(a_test("test_a"))
     record(a_test("test_a", "failed"))
