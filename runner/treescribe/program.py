@@ -19,7 +19,7 @@ from invoke.parser.context import ParserContext, to_flag
 from invoke.parser.parser import Parser
 from invoke.program import Program as InvokeProgram
 
-from treescribe.errors import TreescribeError
+from treescribe.errors import TreescribeError, WorkspaceError
 from treescribe.host import host
 from treescribe.loader import WorktreeLoader
 from treescribe.operation_tasks import ALIAS_PREFIX, OperationTask, OwnTask, operations_collection
@@ -86,7 +86,10 @@ class Program(InvokeProgram):
         return [self.args.help.value] if isinstance(self.args.help.value, str) else []
 
     def _directory(self) -> str:
-        return os.path.abspath(self.args["search-root"].value or os.getcwd())
+        try:
+            return os.path.abspath(self.args["search-root"].value or os.getcwd())
+        except FileNotFoundError as error:
+            raise WorkspaceError("the current directory does not exist any more.", "Change to one that does.") from error
 
     # -- parsing ----------------------------------------------------------------------------------------
 
