@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from treescribe.saying import say
+from treescribe.terminal import show_any_text
 
 _FILES = {
     "tasks.py": '''\
@@ -62,6 +63,7 @@ def play(*, keep: bool) -> int:
 
     :param keep: leave the worktree where it is.
     """
+    show_any_text(sys.stdout)
     folder = Path(tempfile.mkdtemp(prefix="treescribe-demo-"))
     try:
         return _Session(folder).play()

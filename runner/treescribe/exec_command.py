@@ -12,6 +12,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+import sys
 
 from treescribe.errors import InvalidInput, TreescribeError
 from treescribe.events import CommandStatus, RunOutcome
@@ -22,6 +23,7 @@ from treescribe.run import Run
 from treescribe.saying import say
 from treescribe.settings import load_settings
 from treescribe.signals import PassedOnSignals
+from treescribe.terminal import show_any_text
 from treescribe.workspace import Workspace
 
 USAGE = """\
@@ -40,6 +42,7 @@ NOT_FOUND, NOT_EXECUTABLE, USAGE_ERROR, INTERRUPTED = 127, 126, 2, 130
 def main(words: list[str]) -> int:
     """Run the command line after ``exec``; returns the exit code."""
     if words[:1] in (["--help"], ["-h"]):
+        show_any_text(sys.stdout)
         print(USAGE, end="")
         return 0
     command = words[1:] if words[:1] == ["--"] else words

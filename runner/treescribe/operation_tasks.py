@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import io
 import os
 import sys
 import tempfile
@@ -21,7 +20,7 @@ from treescribe.clock import SystemClock
 from treescribe.collector import collector_paused
 from treescribe.errors import TreescribeError
 from treescribe.operation import Operation, described
-from treescribe.terminal import style_for
+from treescribe.terminal import show_any_text, style_for
 from treescribe.workspace import Workspace
 
 ALIAS_PREFIX = "treescribe"
@@ -118,8 +117,7 @@ def operations_collection(
 
 def _print(text: str) -> None:
     """Print `text`, whatever characters stdout has; a reader that has seen enough (``| head``) is no error."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
+    show_any_text(sys.stdout)
     try:
         print(text, flush=True)
     except BrokenPipeError:

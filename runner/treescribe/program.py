@@ -24,6 +24,7 @@ from treescribe.host import host
 from treescribe.loader import WorktreeLoader
 from treescribe.operation_tasks import ALIAS_PREFIX, OperationTask, OwnTask, operations_collection
 from treescribe.saying import say
+from treescribe.terminal import show_any_text
 
 WITHOUT_TASKS = ("exec", ALIAS_PREFIX)
 """First words whose meaning is treescribe's own, so that no ``tasks.py`` is loaded for them.
@@ -89,7 +90,9 @@ class Program(InvokeProgram):
         try:
             return os.path.abspath(self.args["search-root"].value or os.getcwd())
         except FileNotFoundError as error:
-            raise WorkspaceError("the current directory does not exist any more.", "Change to one that does.") from error
+            raise WorkspaceError(
+                "the current directory does not exist any more.", "Change to one that does."
+            ) from error
 
     # -- parsing ----------------------------------------------------------------------------------------
 
@@ -148,13 +151,19 @@ class Program(InvokeProgram):
     # -- showing ----------------------------------------------------------------------------------------
 
     def print_help(self) -> None:
+        show_any_text(sys.stdout)
         super().print_help()
         print("treescribe's own:\n")
         print("  treescribe exec -- COMMAND …   record one command, in any git worktree")
         print("  treescribe --list              the tasks of this project and the operations of treescribe")
         print("  treescribe --help OPERATION    what an operation takes\n")
 
+    def print_task_help(self, name: str) -> None:
+        show_any_text(sys.stdout)
+        super().print_task_help(name)
+
     def list_tasks(self) -> None:
+        show_any_text(sys.stdout)
         if self.list_root is None:
             self.scoped_collection = _without_alias(self.collection)
         super().list_tasks()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Mapping
 from typing import IO, NamedTuple
@@ -27,6 +28,12 @@ def style_for(stream: IO[str], now_ms: int, environment: Mapping[str, str] = os.
     """Return the style of a stream. ``NO_COLOR`` and ``TERM=dumb`` switch colours off (see no-color.org)."""
     plain = bool(environment.get("NO_COLOR")) or environment.get("TERM") == "dumb"
     return Style(colour=not plain and stream.isatty(), now_ms=now_ms)
+
+
+def show_any_text(stream: IO[str]) -> None:
+    """Have a stream of this process show as escapes what its encoding has no characters for, and not fail."""
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="backslashreplace")
 
 
 def relative_time(at_ms: int, now_ms: int) -> str:
