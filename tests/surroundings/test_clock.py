@@ -14,12 +14,12 @@ from treescribe.events import CommandFinished, RunFinished, TestFinished, TestSt
 from treescribe.run import Outcome, Run
 from treescribe.terminal import Style
 from treescribe.workspace import Workspace
-from treescribe_history.comparisons import time_runs
 from treescribe_history.listing import list_runs
 from treescribe_history.listing_text import render as render_list
 from treescribe_history.recovery import recover
 from treescribe_history.showing import show
 from treescribe_history.store import Store
+from treescribe_history.time_runs import time_runs
 from treescribe_history.timing_text import render_timing
 
 HOUR = 3_600_000
