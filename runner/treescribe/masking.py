@@ -132,6 +132,23 @@ class Masker:
             return {key: self._value(part) for key, part in value.items()}
         return value
 
+    @property
+    def reach(self) -> int:
+        """How many characters before a text may decide what is masked in it."""
+        return LONGEST_LINE + self._known.longest if self._searches else 0
+
+    def unsure_beginning(self, text: str) -> int:
+        """How long the beginning is, of a text out of the middle of a stream, that may be the end of something masked.
+
+        What has begun before it is over by the end of a line, or, in a line that is too long, of the longest value.
+        """
+        if not self._searches:
+            return 0
+        longest = self._known.longest
+        place = text.find("\n", longest, self.reach) + 1 or min(longest, len(text))
+        over = _match_over(place, text, self._searches)
+        return over.end() if over else place
+
     def split(self, text: str) -> tuple[str, str]:
         """Mask a stream's next piece: (what is safe to write, what must wait for more of the stream).
 
@@ -143,22 +160,21 @@ class Masker:
         if not searches:
             return text, ""
         hold = text.rfind("\n", 0, max(0, len(text) - known.longest + 1)) + 1
-        while (start := _start_of_match_over(hold, text, searches)) is not None:
-            hold = text.rfind("\n", 0, start) + 1
+        while over := _match_over(hold, text, searches):
+            hold = text.rfind("\n", 0, over.start()) + 1
         if len(text) - hold > LONGEST_LINE + known.longest:
             hold = len(text) - known.longest
-            if known.search is not None:
-                start = _start_of_match_over(hold, text, (known.search,))
-                hold = hold if start is None else start
+            over = _match_over(hold, text, (known.search,) if known.search else ())
+            hold = over.start() if over else hold
         return self.text(text[:hold]), text[hold:]
 
 
-def _start_of_match_over(place: int, text: str, searches: Iterable[re.Pattern[str]]) -> int | None:
-    """Where a match begins that `place` stands within; None where it stands in none."""
+def _match_over(place: int, text: str, searches: Iterable[re.Pattern[str]]) -> re.Match[str] | None:
+    """The match that `place` stands within; None where it stands in none."""
     for search in searches:
         for match in search.finditer(text):
             if match.start() < place < match.end():
-                return match.start()
+                return match
             if match.start() >= place:
                 break
     return None

@@ -16,7 +16,7 @@ FLUSH_MS = 500
 
 
 class OutputLimits(NamedTuple):
-    """How much of one stream is kept, in bytes of UTF-8: its first ``head`` and its last ``tail``."""
+    """How much of one stream is kept, in bytes as printed: its first ``head`` and its last ``tail``."""
 
     head: int = 64 * 1024
     tail: int = 64 * 1024
@@ -25,8 +25,9 @@ class OutputLimits(NamedTuple):
 class OutputCapture:
     """Takes the bytes of one stream of one command and emits `Output` events.
 
-    The head is emitted as it comes, in pieces of about 4 KiB, or less where a piece has waited for half a second;
-    then only the tail is remembered, and emitted by `finish` with the number of bytes left out before it.
+    The head is emitted as it comes, in pieces of about 4 KiB, or less where a piece has waited for half a second.
+    From then on bytes are only remembered, and the oldest forgotten: `finish` masks and emits what is left of them,
+    with the number of bytes left out before it. So a flood costs next to nothing, however long masking takes.
     Thread-safe: a command's output may still come while its run ends.
     """
 
@@ -48,25 +49,58 @@ class OutputCapture:
         self._stream = stream
         self._masker = masker
         self._limits = limits
-        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
-        self._raw = ""  # decoded, not yet masked
-        self._piece = bytearray()  # masked, not yet emitted
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors=_LOSSLESS)
+        self._waiting = ""  # of the head: decoded, not yet masked
+        self._piece = bytearray()  # of the head: masked, not yet emitted
         self._head_left = limits.head
-        self._tail = bytearray()
+        self._rest: bytearray | None = None  # what came after the head, as it came; None until the head is whole
         self._omitted = 0
         self._finished = False
 
     def feed(self, data: bytes) -> None:
         """Take the next bytes of the stream."""
         with self._lock:
-            if not self._finished:
-                self._take(self._decoder.decode(data))
+            if self._finished:
+                return
+            if self._rest is None:
+                self._take_head(self._decoder.decode(data))
+            else:
+                self._rest += data
+                self._forget_oldest()
 
     def flush_waiting(self) -> None:
         """Emit what has waited for half a second; called from time to time."""
         with self._lock:
             if self._piece and not self._finished and self._has_waited():
                 self._flush()
+
+    def finish(self) -> None:
+        """The stream has ended: emit all that is still to be told. What is fed later is dropped."""
+        with self._lock:
+            if self._finished:
+                return
+            if self._rest is None:
+                self._take_head(self._decoder.decode(b"", True), last=True)
+            self._finished = True
+            self._flush()
+            if self._rest:
+                self._emit_tail(self._rest)
+
+    # -- the head ---------------------------------------------------------------------------------------
+
+    def _take_head(self, text: str, *, last: bool = False) -> None:
+        text = self._waiting + text
+        safe, self._waiting = (self._masker.text(text), "") if last else self._masker.split(text)
+        data = _encoded(safe)
+        end = _whole_characters(safe, data, self._head_left)
+        self._piece += data[:end]
+        self._head_left -= end
+        if end < len(data) or self._head_left <= 0:
+            undecoded, _ = self._decoder.getstate()
+            self._rest = bytearray(data[end:] + _encoded(self._waiting) + undecoded)
+            self._forget_oldest()
+        if len(self._piece) >= PIECE or self._rest is not None or self._has_waited():
+            self._flush()
 
     def _has_waited(self) -> bool:
         return self._clock.elapsed_ms() - self._flushed_at >= FLUSH_MS
@@ -77,58 +111,49 @@ class OutputCapture:
             self._emit_piece(self._piece)
             self._piece = bytearray()
 
-    def finish(self) -> None:
-        """The stream has ended: emit all that is still to be told. What is fed later is dropped."""
-        with self._lock:
-            if not self._finished:
-                self._finish()
+    # -- the tail ---------------------------------------------------------------------------------------
 
-    def _finish(self) -> None:
-        self._take(self._decoder.decode(b"", True))
-        if self._raw:
-            rest, self._raw = self._masker.text(self._raw), ""
-            self._keep(rest)
-        self._finished = True
-        self._flush()
-        self._cut_tail()
-        if self._tail or self._omitted:
-            self._emit_piece(self._tail, self._omitted)
+    def _forget_oldest(self) -> None:
+        """Forget what cannot be part of the tail, nor decide what is masked in it."""
+        room = self._limits.tail + 4 * self._masker.reach
+        if self._rest is not None and len(self._rest) > 2 * room + PIECE:
+            forgotten = len(self._rest) - room
+            self._omitted += forgotten
+            del self._rest[:forgotten]
 
-    def _take(self, text: str) -> None:
-        safe, self._raw = self._masker.split(self._raw + text if self._raw else text)
-        if safe:
-            self._keep(safe)
+    def _emit_tail(self, rest: bytearray) -> None:
+        text = rest.decode(errors=_LOSSLESS)
+        unsure = self._masker.unsure_beginning(text) if self._omitted else 0
+        masked = _encoded(self._masker.text(text[unsure:]))
+        start = _end_of_character(masked, max(0, len(masked) - self._limits.tail))
+        self._emit_piece(masked[start:], self._omitted + len(_encoded(text[:unsure])) + start)
 
-    def _keep(self, text: str) -> None:
-        data = text.encode(errors="replace")
-        if self._head_left > 0:
-            data = self._keep_head(data)
-        self._tail += data
-        if len(self._tail) > 2 * self._limits.tail + PIECE:
-            self._cut_tail()
+    def _emit_piece(self, data: bytes | bytearray, omitted: int = 0) -> None:
+        text = data.decode(errors="replace")
+        self._emit(Output(command=self._command, stream=self._stream, text=text, omitted_bytes=omitted))
 
-    def _keep_head(self, data: bytes) -> bytes:
-        """Take what still belongs to the head; return the rest."""
-        end = len(data)
-        if end > self._head_left:
-            end = self._head_left
-            while end and _continues_character(data[end]):
-                end -= 1
-        self._piece += data[:end]
-        self._head_left = self._head_left - end if end == len(data) else 0
-        if len(self._piece) >= PIECE or self._head_left <= 0 or self._has_waited():
-            self._flush()
-        return data[end:]
 
-    def _cut_tail(self) -> None:
-        start = max(0, len(self._tail) - self._limits.tail)
-        while start < len(self._tail) and _continues_character(self._tail[start]):
-            start += 1
-        self._omitted += start
-        del self._tail[:start]
+_LOSSLESS = "surrogateescape"
+"""How bytes that are no UTF-8 are decoded until they are told: so that they can be counted as the bytes they are."""
 
-    def _emit_piece(self, data: bytearray, omitted: int = 0) -> None:
-        self._emit(Output(command=self._command, stream=self._stream, text=data.decode(), omitted_bytes=omitted))
+
+def _encoded(text: str) -> bytes:
+    return text.encode(errors=_LOSSLESS)
+
+
+def _whole_characters(text: str, data: bytes, room: int) -> int:
+    """How many bytes the characters of `text` take that fit into `room` bytes of `data`, which is the text, encoded."""
+    end = min(room, len(data))
+    while not text.startswith(data[:end].decode(errors=_LOSSLESS)):
+        end -= 1
+    return end
+
+
+def _end_of_character(data: bytes, place: int) -> int:
+    """The first place at or after `place` where a character begins."""
+    while place < len(data) and _continues_character(data[place]):
+        place += 1
+    return place
 
 
 def _continues_character(byte: int) -> bool:

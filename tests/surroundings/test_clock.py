@@ -11,7 +11,8 @@ from history_processes import KILLED
 from support import SetClock, new_run, python_in_background
 from treescribe.codec import Codec
 from treescribe.events import CommandFinished, RunFinished, TestFinished, TestStarted
-from treescribe.run import Outcome, Run
+from treescribe.request import Outcome
+from treescribe.run import Run
 from treescribe.terminal import Style
 from treescribe.workspace import Workspace
 from treescribe_history.listing import list_runs
