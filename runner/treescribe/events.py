@@ -224,7 +224,7 @@ class Output(Event):
     """A piece of what a command (or a suite) printed, undecodable bytes replaced.
 
     :ivar stream: stdout or stderr.
-    :ivar omitted_bytes: how much was left out before this piece.
+    :ivar omitted_bytes: how many bytes of what was printed are left out before this piece.
     """
 
     masked: ClassVar[tuple[str, ...]] = ("text",)

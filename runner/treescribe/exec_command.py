@@ -24,7 +24,7 @@ from treescribe.saying import say
 from treescribe.settings import load_settings
 from treescribe.signals import PassedOnSignals
 from treescribe.terminal import show_any_text
-from treescribe.workspace import Workspace
+from treescribe.workspace import Workspace, current_directory
 
 USAGE = """\
 Usage: treescribe exec -- COMMAND [ARGUMENT …]
@@ -36,6 +36,7 @@ pytest, and how it ended. The command's arguments are taken as they are; its exi
   treescribe history.diff            what changed since the run before
 """
 
+_NO_ROOM = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)
 NOT_FOUND, NOT_EXECUTABLE, USAGE_ERROR, INTERRUPTED = 127, 126, 2, 130
 
 
@@ -50,8 +51,8 @@ def main(words: list[str]) -> int:
         say(f"treescribe: exec needs a command after --\n{USAGE.rstrip()}")
         return USAGE_ERROR
     try:
-        workspace = Workspace.open(os.getcwd())
-    except (TreescribeError, OSError) as error:
+        workspace = Workspace.open(current_directory())
+    except TreescribeError as error:
         say(f"treescribe: {error}")
         return USAGE_ERROR
     try:
@@ -67,21 +68,36 @@ def main(words: list[str]) -> int:
         except KeyboardInterrupt:  # while it waited for the workspace's lock
             return INTERRUPTED
         signals.hold()
-        outcome = execute(run, command, signals)
-        run.finish(outcome)
-        say(*run.closing_lines)
-    return outcome.exit_code if outcome.exit_code is not None else 1
+        try:
+            outcome = execute(run, command, signals)
+        except _NoRoom as error:
+            run.finish(Outcome(RunOutcome.ERROR, None, f"the command went on unrecorded: {error}"))
+            say(f"treescribe: this command goes on unrecorded: {error}")
+        else:
+            run.finish(outcome)
+            say(*run.closing_lines)
+            return outcome.exit_code if outcome.exit_code is not None else 1
+    return _become(command)
+
+
+class _NoRoom(Exception):
+    """Neither a process nor a file can be had beside ours: the command can only take our place."""
 
 
 def execute(run: Run, command: list[str], signals: PassedOnSignals) -> Outcome:
     """Run `command` as part of `run`, passing its output on."""
     environment = run.environment(os.environ)
-    number = run.command_started(shlex.join(command), cwd=os.getcwd())
-    passing = PassThrough(run, number)
+    number = run.command_started(shlex.join(command), cwd=current_directory())
+    try:
+        passing = PassThrough(run, number)
+    except OSError as error:
+        raise _NoRoom(error.strerror) from error
     try:
         process = _start(command, environment, passing)
     except OSError as error:
         passing.close_child_ends()
+        if error.errno in _NO_ROOM:
+            raise _NoRoom(error.strerror) from error
         passing.copy_until_end()
         return _not_started(run, number, command[0], error)
     signals.pass_on_to(process)
@@ -126,7 +142,7 @@ def _become(command: list[str]) -> int:
 
 def _target(command: list[str], workspace: Workspace) -> str:
     """The command as the run's target: from another folder it is another one."""
-    folder = os.path.relpath(os.path.realpath(os.getcwd()), os.path.realpath(workspace.root))
+    folder = os.path.relpath(os.path.realpath(current_directory()), os.path.realpath(workspace.root))
     line = shlex.join(command)
     return line if folder == "." else f"{line} (in {folder})"
 

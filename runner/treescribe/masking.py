@@ -25,12 +25,19 @@ SECRET_NAME = re.compile(
     r"|(?:TOKEN|SECRET|PASSWORD|PASS|APIKEY)$",
     re.IGNORECASE,
 )
-NO_SECRETS = frozenset({"PWD", "OLDPWD"})
 """Names of environment variables whose values are secrets."""
+
+NO_SECRET_NAME = re.compile(r"^(?:OLD)?PWD$|^GIT_CONFIG_KEY_\d+$|ASKPASS$|AUTH_SOCK$")
+"""Names that read like it, of values that are none: directories, programs, sockets, and git's names of settings."""
 
 
 _CUT = re.compile(r"(\s*(?:…[^…\n]*…|…|\.\.\.)\s*)")
 """Where texts are cut: by treescribe ("… 7 characters left out …"), and by pytest, which shortens with three dots."""
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether the value of an environment variable of this name is taken for a secret."""
+    return bool(SECRET_NAME.search(name)) and not NO_SECRET_NAME.search(name)
 
 
 def forms(value: str) -> set[str]:
@@ -67,7 +74,7 @@ class Masker:
         values = {
             form
             for name, value in environment.items()
-            if SECRET_NAME.search(name) and name not in NO_SECRETS and len(str(value)) >= SHORTEST_SECRET
+            if is_secret_name(name) and len(str(value)) >= SHORTEST_SECRET
             for form in forms(str(value))
         }
         with self._lock:

@@ -19,12 +19,13 @@ from invoke.parser.context import ParserContext, to_flag
 from invoke.parser.parser import Parser
 from invoke.program import Program as InvokeProgram
 
-from treescribe.errors import TreescribeError, WorkspaceError
+from treescribe.errors import TreescribeError
 from treescribe.host import host
 from treescribe.loader import WorktreeLoader
 from treescribe.operation_tasks import ALIAS_PREFIX, OperationTask, OwnTask, operations_collection
 from treescribe.saying import say
 from treescribe.terminal import show_any_text
+from treescribe.workspace import current_directory
 
 WITHOUT_TASKS = ("exec", ALIAS_PREFIX)
 """First words whose meaning is treescribe's own, so that no ``tasks.py`` is loaded for them.
@@ -87,12 +88,7 @@ class Program(InvokeProgram):
         return [self.args.help.value] if isinstance(self.args.help.value, str) else []
 
     def _directory(self) -> str:
-        try:
-            return os.path.abspath(self.args["search-root"].value or os.getcwd())
-        except FileNotFoundError as error:
-            raise WorkspaceError(
-                "the current directory does not exist any more.", "Change to one that does."
-            ) from error
+        return os.path.normpath(os.path.join(current_directory(), self.args["search-root"].value or ""))
 
     # -- parsing ----------------------------------------------------------------------------------------
 

@@ -101,6 +101,17 @@ def _checked(directory: str) -> Path:
     return Path(os.path.realpath(path)) if ".." in path.parts else path
 
 
+def current_directory() -> str:
+    """The current directory, for surfaces that have one.
+
+    :raises WorkspaceError: where it was removed.
+    """
+    try:
+        return os.getcwd()
+    except FileNotFoundError as error:
+        raise WorkspaceError("the current directory does not exist any more.", "Change to one that does.") from error
+
+
 def is_worktree(place: Path) -> bool:
     """Whether a git worktree begins at `place`; a linked one has a file in place of the folder."""
     git = place / ".git"

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from treescribe.events import CommandFinished, Event, Output, RunStarted, TaskStarted, TestFinished, UnknownEvent
-from treescribe.masking import LONGEST_LINE, MASK, SECRET_NAME, Masker
+from treescribe.masking import LONGEST_LINE, MASK, Masker, is_secret_name
 
 SECRET = "hunter2-hunter2"
 LETTERS = st.sampled_from("ab\n")
@@ -120,15 +120,31 @@ def test_without_secrets_and_patterns_nothing_waits() -> None:
     ],
 )
 def test_names_of_secrets(name: str) -> None:
-    assert SECRET_NAME.search(name)
+    assert is_secret_name(name)
     assert Masker({name: SECRET}).text(f"<{SECRET}>") == f"<{MASK}>"
 
 
 @pytest.mark.parametrize(
-    "name", ["PATH", "HOME", "KEYBOARD", "TOKENIZERS_PARALLELISM", "MAX_TOKENS", "AUTHOR", "XAUTHORITY", "COMPATIBLE"]
+    "name",
+    [
+        "PATH",
+        "HOME",
+        "KEYBOARD",
+        "TOKENIZERS_PARALLELISM",
+        "MAX_TOKENS",
+        "AUTHOR",
+        "XAUTHORITY",
+        "COMPATIBLE",
+        "PWD",
+        "OLDPWD",
+        "GIT_CONFIG_KEY_0",
+        "GIT_ASKPASS",
+        "SSH_ASKPASS",
+        "SSH_AUTH_SOCK",
+    ],
 )
 def test_names_that_only_look_like_it(name: str) -> None:
-    assert not SECRET_NAME.search(name)
+    assert not is_secret_name(name)
     assert Masker({name: SECRET}).text(SECRET) == SECRET
 
 

@@ -14,7 +14,7 @@ from typing import IO, NamedTuple
 import pytest
 from programs import SURFACES, Project, quoted_python
 from treescribe.events import Output
-from treescribe.masking import SECRET_NAME
+from treescribe.masking import is_secret_name
 from treescribe.output import OutputLimits
 
 MIB = 1024 * 1024
@@ -76,7 +76,7 @@ def drained(pipe: IO[bytes]) -> Stream:
 def flood(project: Project, command: list[str], **environment: str) -> Flooded:
     """Run a command without any secret but those given, and take what it prints as fast as it comes."""
     peak = project.configuration.with_name("peak")
-    inherited = {name: value for name, value in os.environ.items() if not SECRET_NAME.search(name)}
+    inherited = {name: value for name, value in os.environ.items() if not is_secret_name(name)}
     process = subprocess.Popen(
         [sys.executable, "-S", "-c", STARTER, str(peak), *command],
         cwd=project.root,

@@ -61,6 +61,33 @@ def test_a_command_may_open_as_many_files_as_without_us(surface: str, project: P
     assert len(project.runs()) == 1
 
 
+@pytest.mark.parametrize("most", range(5, 12))
+def test_where_there_is_no_room_beside_the_command_it_takes_our_place(most: int, project: Project) -> None:
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+    found = project.start(project.recorded("exec", "echo out; exit 3"), before=limit)
+    assert (found.code, found.stdout) == (3, b"out\n")
+    assert b"Traceback" not in found.stderr
+    assert len(found.warnings) <= 1
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can take a user whose processes are its own")
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_where_no_other_process_can_be_had_the_command_takes_our_place(most: int, project: Project) -> None:
+    user = 50_000 + os.getpid() % 5_000 + most
+    os.chown(project.root, user, user)
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
+
+    command = [*as_user(user), *project.recorded("exec", "echo out; exit 3")]
+    found = project.start(command, before=limit)
+    assert (found.code, found.stdout) == (3, b"out\n")
+    assert b"Traceback" not in found.stderr
+    assert len(found.warnings) <= 1
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can take a user whose processes are its own")
 @pytest.mark.parametrize("surface", SURFACES)
 def test_a_command_that_may_start_no_more_processes_ends_as_it_would(surface: str, project: Project) -> None:
