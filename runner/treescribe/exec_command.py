@@ -72,7 +72,8 @@ def main(words: list[str]) -> int:
             outcome = execute(run, command, signals)
         except _NoRoom as error:
             run.finish(Outcome(RunOutcome.ERROR, None, f"the command went on unrecorded: {error}"))
-            say(f"treescribe: this command goes on unrecorded: {error}")
+            if run.id is not None:  # otherwise that has been said
+                say(f"treescribe: this command goes on unrecorded: {error}")
         else:
             run.finish(outcome)
             say(*run.closing_lines)
