@@ -78,7 +78,7 @@ def treescribe_event(run: Run, event: Event) -> None:
        whatever is read from the run's spool (tests of a pytest below it, events of a nested run), and
        `CommandFinished` after the spool was read to its end.
     5. `Run.finish`: the spool is read to its end, commands that still run are told as detached, `RunFinished` is
-       emitted: the last event.
+       emitted: the last event. So it is, too, where a signal is about to end the process.
     6. `treescribe_run_finished`, the recorder first: it completes the transcript. Then the lock is released.
 
     Every event passes `Run.emit`, which stamps it with the time, masks secrets, and calls this hook; calls are in
