@@ -12,23 +12,26 @@ from treescribe_history.store import SUFFIX, Store
 
 
 class Limits(NamedTuple):
-    """How many finished runs are kept, and how many bytes of them."""
+    """How many finished runs that are not pinned are kept, and how many bytes of them."""
 
     runs: int
     bytes: int
 
 
-def to_evict(sizes: Mapping[int, int], kept: Collection[int], limits: Limits) -> list[int]:
-    """Which runs must go.
+def to_evict(
+    sizes: Mapping[int, int], pinned: Collection[int], limits: Limits, just_finished: int | None = None
+) -> list[int]:
+    """Which runs must go, the newest first.
 
     :param sizes: bytes of every finished run, by id.
-    :param kept: ids that stay whatever the limits say; the newest run stays too.
+    :param pinned: ids that stay and are not counted: pinning a run costs no other run its place.
+    :param just_finished: stays and is counted, as the newest run is.
     """
-    newest_first = sorted(sizes, reverse=True)
-    stay = {*kept, *newest_first[:1]}
-    room = limits.bytes - sum(sizes[number] for number in newest_first if number in stay)
+    counted = sorted(sizes.keys() - {*pinned}, reverse=True)
+    stay = {max(sizes, default=None), just_finished}
+    room = limits.bytes - sum(sizes[number] for number in counted if number in stay)
     evicted = []
-    for position, number in enumerate(newest_first):
+    for position, number in enumerate(counted):
         if number in stay:
             continue
         room -= sizes[number]
@@ -50,8 +53,7 @@ def evict(store: Store, limits: Limits, just_finished: int | None = None) -> lis
     live = {stored.id for stored in store.runs() if stored.active}
     whole = {number for number, entries in files.items() if any(e.name == f"{number}{SUFFIX}" for e in entries)}
     sizes = {number: sum(entry.stat().st_size for entry in files[number]) for number in whole}
-    kept = {*pins.values()} | ({just_finished} if just_finished is not None else set())
-    evicted = to_evict(sizes, kept, limits)
+    evicted = to_evict(sizes, pins.values(), limits, just_finished)
     orphaned = files.keys() - whole - live
     for number in (*evicted, *orphaned):
         for entry in sorted(files[number], key=lambda entry: entry.name != f"{number}{SUFFIX}"):

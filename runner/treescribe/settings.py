@@ -21,8 +21,8 @@ class Settings(NamedTuple):
 
     :ivar summary: when the line at the end of a run is shown: always, never, or auto (with ``treescribe``, and with
         plain ``inv`` on a terminal).
-    :ivar history_keep: how many finished runs are kept.
-    :ivar history_bytes: how many bytes of finished runs are kept.
+    :ivar history_keep: how many finished runs are kept, besides the pinned ones.
+    :ivar history_bytes: how many bytes of these are kept.
     :ivar redact: regular expressions; what they match is masked.
     :ivar effects: target name → read-only, additive or destructive (which all are unless told).
     :ivar output: how much of a command's output is kept, in bytes per stream.

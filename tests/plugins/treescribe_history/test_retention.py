@@ -15,7 +15,7 @@ SIZES = {1: 10, 2: 10, 3: 10, 4: 10}
 
 
 @pytest.mark.parametrize(
-    ("kept", "limits", "evicted"),
+    ("pinned", "limits", "evicted"),
     [
         ((), Limits(4, 40), []),
         ((), Limits(3, 40), [1]),
@@ -24,12 +24,35 @@ SIZES = {1: 10, 2: 10, 3: 10, 4: 10}
         ((), Limits(4, 20), [2, 1]),
         ((), Limits(4, 1), [3, 2, 1]),  # the newest stays whatever its size
         ((1,), Limits(1, 40), [3, 2]),
-        ((1,), Limits(4, 25), [3, 2]),  # what a pinned run takes is taken from the room there is
+        ((1,), Limits(3, 40), []),
+        ((3,), Limits(2, 40), [1]),  # a pinned run takes no place
+        ((3,), Limits(4, 20), [1]),  # and no room
+        ((4,), Limits(1, 40), [2, 1]),
+        ((4,), Limits(4, 1), [3, 2, 1]),  # the newest is the pinned one
         ((1, 2, 3), Limits(1, 1), []),
     ],
 )
-def test_what_exceeds_the_limits_goes_the_oldest_first(kept: Any, limits: Limits, evicted: list[int]) -> None:
-    assert to_evict(SIZES, kept, limits) == evicted
+def test_what_exceeds_the_limits_goes_the_oldest_first(pinned: Any, limits: Limits, evicted: list[int]) -> None:
+    assert to_evict(SIZES, pinned, limits) == evicted
+
+
+@pytest.mark.parametrize(
+    ("pinned", "limits", "evicted"),
+    [
+        ((), Limits(1, 40), [3, 2]),
+        ((), Limits(4, 30), [2]),  # what it takes is taken from the room there is
+        ((), Limits(4, 1), [3, 2]),
+        ((1,), Limits(4, 30), []),
+        ((1, 3), Limits(1, 40), [2]),
+    ],
+)
+def test_the_run_that_just_finished_stays_and_is_counted(pinned: Any, limits: Limits, evicted: list[int]) -> None:
+    assert to_evict(SIZES, pinned, limits, just_finished=1) == evicted
+
+
+def test_where_there_are_no_runs_none_goes() -> None:
+    assert to_evict({}, (), Limits(1, 1)) == []
+    assert to_evict({}, (5,), Limits(1, 1), just_finished=5) == []
 
 
 def names(store: Store) -> list[int]:
@@ -54,6 +77,16 @@ def test_pinned_runs_are_kept(record: Any, store: Store) -> None:
     for _ in range(3):
         record(settings=Settings(history_keep=1))
     assert names(store) == [4, 1]
+
+
+def test_pinned_runs_take_no_other_runs_place(record: Any, store: Store) -> None:
+    for _ in range(3):
+        record()
+    for number, stored in enumerate(store.runs()):
+        pin(store, stored, f"base-{number}")
+    for _ in range(4):
+        record(settings=Settings(history_keep=2))
+    assert names(store) == [7, 6, 3, 2, 1]
 
 
 def test_files_beside_a_transcript_count_and_go_with_it(record: Any, store: Store) -> None:
