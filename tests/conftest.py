@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import HealthCheck, settings
+from recording_processes import Nursery, nursery
 from support import git
 from treescribe.workspace import Workspace
 
@@ -70,3 +71,10 @@ def read_only_workspace(repository: Path) -> Iterator[Workspace]:
 def workspace(repository: Path) -> Workspace:
     """`repository` as a workspace."""
     return Workspace.open(str(repository))
+
+
+@pytest.fixture
+def processes() -> Iterator[Nursery]:
+    """Processes that record and read runs as they are told."""
+    with nursery() as made:
+        yield made
