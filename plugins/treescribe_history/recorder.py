@@ -92,7 +92,8 @@ def tidy(run: Run, path: Path, digest: Digest) -> None:
     limits = Limits(run.settings.history_keep, run.settings.history_bytes)
     try:
         with store.locked():
-            save_digest(store, path, digest)
+            if path.exists():  # the end of another run may have evicted this one while it was compared
+                save_digest(store, path, digest)
             evict(store, limits, just_finished=digest.run)
     except (OSError, TreescribeError) as error:
         say(f"treescribe: old runs of {run.workspace.root} stay where they are: {error}")

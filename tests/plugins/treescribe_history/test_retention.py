@@ -6,7 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from treescribe.request import Outcome
 from treescribe.settings import Settings
+from treescribe_history import ending
+from treescribe_history.comparing import Comparison, compare_with_previous
 from treescribe_history.pins import pin
 from treescribe_history.retention import Limits, to_evict
 from treescribe_history.store import Store
@@ -121,12 +124,28 @@ def test_a_long_run_is_not_evicted_at_its_own_end(record: Any, begin: Any, store
     for _ in range(3):
         record(settings=keep_one)
     assert names(store) == [4, 1]
-    from treescribe.request import Outcome
-
     run = begin(settings=keep_one, targets=("other",))
     record(settings=keep_one)
     run.finish(Outcome("passed", 0))
     assert 5 in names(store)
+
+
+def test_a_run_that_another_one_evicts_while_it_is_compared_is_nothing_to_be_told(
+    record: Any, begin: Any, store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    keep_one = Settings(history_keep=1)
+    run = begin(settings=keep_one, targets=("long",))
+    record(settings=Settings(history_keep=2))
+
+    def compare_slowly(*arguments: Any, **options: Any) -> Comparison:
+        monkeypatch.undo()
+        record(settings=keep_one)
+        return compare_with_previous(*arguments, **options)
+
+    monkeypatch.setattr(ending, "compare_with_previous", compare_slowly)
+    run.finish(Outcome("passed", 0))
+    assert names(store) == [3]
+    assert capsys.readouterr().err == ""
 
 
 def test_nothing_is_evicted_while_the_pins_cannot_be_read(
