@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import Annotated
 
 from treescribe.codec import Codec
-from treescribe.errors import TreescribeError
+from treescribe.errors import RunUnavailable, TreescribeError
 from treescribe.events import RunOutcome
 from treescribe.frozen import Frozen, frozen
 from treescribe.host import host
@@ -133,8 +133,8 @@ class Listing:
             return base.run, digest.changes
         try:
             header = self._store.header(self.runs[position])
-        except TreescribeError as error:  # it was evicted a moment ago
-            return None, f"not compared: {error.message}"
+        except RunUnavailable as error:  # evicted a moment ago
+            return base.run, f"not compared: {error.message}"
         comparison = compare_with_previous(self._store, header, digest.facts)
         return comparison.since, comparison.text or f"not compared: {comparison.problem}"
 

@@ -17,7 +17,8 @@ from treescribe_history import digest as digests
 from treescribe_history.listing import RunsResult, list_runs
 from treescribe_history.listing_text import render
 from treescribe_history.pinning import pin_run
-from treescribe_history.store import Store
+from treescribe_history.store import Store, StoredRun
+from treescribe_history.transcript import Header
 
 MINUTE = 60_000
 
@@ -190,6 +191,24 @@ def test_differences_to_a_run_that_went_are_not_told(
     (store.folder / "1.jsonl").unlink()
     row = list_runs(workspace).runs[0]
     assert (row.since, row.changes) == (None, None)
+
+
+def test_a_run_that_goes_while_it_is_listed_is_no_reason_to_list_none(
+    record: Any, workspace: Workspace, store: Store, a_test: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(3):
+        record(a_test("test_a"))
+    (store.folder / "2.jsonl").unlink()  # so that run 3 is compared with another run than it was at its end
+    header = Store.header
+
+    def header_of_one_that_goes(self: Store, stored: StoredRun) -> Header:
+        stored.path.unlink()
+        return header(self, stored)
+
+    monkeypatch.setattr(Store, "header", header_of_one_that_goes)
+    rows = list_runs(workspace).runs
+    assert [(row.run, row.since) for row in rows] == [(3, 1), (1, None)]
+    assert rows[0].changes == f"not compared: run #3 of {workspace.root} cannot be read: No such file or directory."
 
 
 def test_equal_facts_have_equal_fingerprints_whatever_their_order(record: Any, store: Store, a_test: Any) -> None:
