@@ -26,6 +26,8 @@ TOLD_AFTER_SECONDS = 0.5
 HELD_VARIABLE = "TREESCRIBE_LOCKED_WORKSPACES"
 """Names, in a child's environment, the roots whose lock its ancestors hold, joined by ``os.pathsep``."""
 
+_TOLD_FROM_SECONDS = 0.1
+
 
 def held_by_ancestor(workspace: Workspace) -> bool:
     """Whether a process above this one holds the workspace's lock for us."""
@@ -38,7 +40,8 @@ class WorkspaceLock:
 
     :param shared: True for a run, False for what copies or replaces compiled state.
     :param timeout: seconds to wait at most; None waits for ever.
-    :param waiting: called with (holder, seconds waited) while somebody else holds it.
+    :param waiting: called with (holder, seconds waited) while somebody else holds it, from a tenth of a second on: runs
+        that share the lock and begin at once pass the gate one after another, and none of them waits for anybody.
     :raises LockTimeout: naming who holds it.
     :raises OSError: where the worktree cannot be written.
     """
@@ -105,7 +108,7 @@ class WorkspaceLock:
             )
 
     def _tell(self, waited: float) -> None:
-        if self._waiting is not None:
+        if self._waiting is not None and waited >= _TOLD_FROM_SECONDS:
             self._waiting(self._held_by(), waited)
 
     def _held_by(self) -> str:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support import OWN_SPOOL, git, python, python_in_background, unprivileged
+from treescribe import locks
 from treescribe.errors import LockTimeout
 from treescribe.spool import SPOOL_VARIABLE
-from treescribe.workspace import Workspace
+from treescribe.workspace import Workspace, ensure_state
 from treescribe.workspace_lock import HELD_VARIABLE, WorkspaceLock, held_by_ancestor
 
 HOLD = """
@@ -81,6 +83,16 @@ def test_waiting_is_told_with_the_holder(workspace: Workspace) -> None:
 
     with lock(workspace, shared=True, timeout=None, waiting=waiting):
         assert [holder for holder, _ in told] == ["the first"]
+
+
+def test_passing_one_another_at_the_gate_is_no_waiting(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    gate = locks.open_lock_file(ensure_state(workspace) / "lock.gate")
+    assert locks.try_lock(gate)
+    monkeypatch.setattr(time, "sleep", lambda seconds: locks.close_lock_file(gate))
+    with lock(workspace, shared=True, timeout=None, waiting=lambda holder, _: told.append(holder)):
+        pass
+    assert told == []
 
 
 def test_a_lock_dies_with_its_process(workspace: Workspace) -> None:
