@@ -18,6 +18,7 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import fields
+from itertools import count
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -154,19 +155,21 @@ class Worker:
     ) -> None:
         """Record run after run and tell each step when it is done; the fuse is lit where `phase` begins."""
         fuse = Fuse(lines, within)
-        for number in range(1000):
+        for number in count():
+            if number > 20 and phase:
+                raise AssertionError("the fuse went out")
             run = self._new(root, [f"{label}.{number}"], keep, EVERYTHING)
             for step in _steps(run, tests, self._note):
                 if step == phase:
                     fuse.light()
 
-    def lines_of_phases(self, root: str, within: str = "", keep: int = EVERYTHING) -> dict[str, int]:
+    def lines_of_phases(self, root: str, tests: int, within: str = "", keep: int = EVERYTHING) -> dict[str, int]:
         """How many lines a run needs for each of its phases, and for all of them."""
         fuse = Fuse(EVERYTHING, within)
         fuse.light()
         lines: dict[str, int] = {}
         last = ""
-        for step in _steps(self._new(root, ["measured"], keep, EVERYTHING), 8, _nobody):
+        for step in _steps(self._new(root, ["measured"], keep, EVERYTHING), tests, _nobody):
             lines[last] = EVERYTHING - fuse.left - sum(lines.values())
             last = step
         lines[last] = EVERYTHING - fuse.left - sum(lines.values())

@@ -21,13 +21,17 @@ from treescribe_history.listing import RunRow, list_runs
 from treescribe_history.pinning import pin_run
 from treescribe_history.store import Store
 
-TESTS = 8
+TESTS = 4
 """In each run."""
 
 KILLS = {"start": 15, "emit": 12, "finish": 15}
 """How often a recorder is killed after its run has begun each of its phases, within so many lines as that has."""
 
 KILLS_FROM_OUTSIDE = 8
+
+RECORDING = ("mint", "replace", "create", "finish", "tidy")
+RECOVERING = ("recover", "_finish_if_free", "_complete")
+"""The functions that make files appear, move and change."""
 
 KEPT = 3
 
@@ -75,11 +79,12 @@ class Account:
         runs = self.store.runs()
         assert all(not told or stored.id >= min(told) for stored in runs if stored.active), "not finished by the next"
         for stored in runs:
-            targets = self.store.header(stored).targets
-            assert self.targets.setdefault(stored.id, targets) == targets, "an id was given twice"
+            if stored.active or stored.id not in self.targets:
+                targets = self.store.header(stored).targets
+                assert self.targets.setdefault(stored.id, targets) == targets, "an id was given twice"
             if stored.active:
-                data = stored.path.read_bytes()
-                self.left[stored.id] = data[: data.rfind(b"\n") + 1]
+                self.left[stored.id] = stored.path.read_bytes()
+                assert self.left[stored.id].endswith(b"\n"), "a line was torn"
         assert self.told.keys() <= self.targets.keys(), "a run that was begun is not there"
 
     def check(self) -> dict[int, str]:
@@ -90,6 +95,8 @@ class Account:
             told = self.told.get(stored.id, Told(0, False))
             tests = [event.test for event in transcript.events if isinstance(event, TestFinished)]
             assert transcript.problems == ()
+            assert transcript.header.targets == self.targets[stored.id], "an id was given twice"
+            assert stored.active or transcript.state == "finished"
             assert tests == [str(number) for number in range(len(tests))], "an event is missing"
             assert told.tests <= len(tests) <= told.tests + 1, "it was told when it was written"
             end = transcript.events[-1]
@@ -97,6 +104,16 @@ class Account:
             assert end.outcome == "passed" or not told.finished
             states[stored.id] = str(end.outcome)
         return states
+
+    def check_after_the_next(self, record: Any) -> None:
+        """The same once another run was recorded: none is left unfinished, or changed but at its end."""
+        record(settings=Settings(history_keep=len(self.targets) + 1))
+        assert list(self.store.active.iterdir()) == []
+        assert not any(stored.active for stored in self.store.runs())
+        folder = self.store.folder
+        assert all((folder / f"{run}.jsonl").read_bytes().startswith(data) for run, data in self.left.items())
+        self.recorder_died([["started", self.store.runs()[0].id], ["finished", self.store.runs()[0].id]])
+        self.check()
 
 
 @contextmanager
@@ -128,39 +145,72 @@ def listed(store: Store) -> dict[int, RunRow]:
     return {row.run: row for row in rows}
 
 
+def killed_by_itself(processes: Nursery, store: Store, label: str, **fuse: Any) -> list[Any]:
+    """What a recorder told until its fuse had burnt down."""
+    recorder = processes.recorder()
+    recorder.send("record_until_killed", root=str(store.workspace.root), label=label, tests=TESTS, **fuse)
+    return recorder.death()
+
+
+def killed_from_outside(processes: Nursery, store: Store, label: str, after: int) -> list[Any]:
+    """What a recorder told that was killed after it had told so much, or a little later."""
+    recorder = processes.recorder()
+    recorder.send("record_until_killed", root=str(store.workspace.root), label=label, tests=TESTS)
+    return [*(recorder.note() for _ in range(after)), *recorder.kill()]
+
+
+def lines_with_recovery(processes: Nursery, account: Account, within: str = "") -> dict[str, int]:
+    """How many lines a run needs that has to finish one before it."""
+    store = account.store
+    account.recorder_died(killed_by_itself(processes, store, f"before {within}", phase="emit", lines=200))
+    lines: dict[str, int] = processes.recorder().ask(
+        "lines_of_phases", root=str(store.workspace.root), within=within, tests=TESTS
+    )
+    account.told[store.runs()[0].id] = Told(TESTS, True)
+    return lines
+
+
 def test_a_recorder_killed_anywhere_loses_nothing_and_the_next_writer_finishes_its_run(
     processes: Nursery, record: Any, store: Store
 ) -> None:
     chance = random.Random(20)
-    root = str(store.workspace.root)
     account = Account(store)
-    killed = processes.recorder()
-    killed.send("record_until_killed", root=root, label="first", tests=TESTS, phase="emit", lines=300)
-    account.recorder_died(killed.death())
-    assert account.check() == {1: "interrupted"}
-    lines = processes.recorder().ask("lines_of_phases", root=root)  # of a run that has to finish that one, too
-    account.told[2] = Told(TESTS, True)
+    lines = lines_with_recovery(processes, account)
     points = [(phase, chance.randint(1, lines[phase])) for phase, kills in KILLS.items() for _ in range(kills)]
     points += [("", chance.randint(1, TESTS * 4)) for _ in range(KILLS_FROM_OUTSIDE)]
     chance.shuffle(points)
 
     for number, (phase, point) in enumerate(points):
-        killed = processes.recorder()
-        killed.send("record_until_killed", root=root, label=str(number), tests=TESTS, phase=phase, lines=point)
-        notes = killed.death() if phase else [*(killed.note() for _ in range(point)), *killed.kill()]
-        account.recorder_died(notes)
+        if phase:
+            account.recorder_died(killed_by_itself(processes, store, str(number), phase=phase, lines=point))
+        else:
+            account.recorder_died(killed_from_outside(processes, store, str(number), after=point))
+        if number % 5 and number + 1 < len(points):
+            continue
         states = account.check()
         rows = listed(store)
         assert {run: row.outcome for run, row in rows.items()} == states
         assert all(rows[run].tests.get("passed", 0) >= told.tests for run, told in account.told.items())
 
     assert len(account.left) > len(points) // 3, "that many were killed while their run went on"
-    record(settings=Settings(history_keep=len(account.targets) + 1))
-    assert not any(stored.active for stored in store.runs())
-    assert list(store.active.iterdir()) == []
-    assert all((store.folder / f"{run}.jsonl").read_bytes().startswith(data) for run, data in account.left.items())
-    last = max(account.told)
-    assert {run: state for run, state in account.check().items() if run <= last} == states
+    account.check_after_the_next(record)
+    assert states.items() <= account.check().items()
+
+
+def test_a_recorder_killed_at_any_line_that_makes_or_moves_a_file_loses_nothing(
+    processes: Nursery, record: Any, store: Store
+) -> None:
+    account = Account(store)
+    for function in RECORDING + RECOVERING:
+        lines = lines_with_recovery(processes, account, function)["all"]
+        assert lines
+        for line in range(1, lines + 1):
+            if function in RECOVERING:
+                account.recorder_died(killed_by_itself(processes, store, "left", phase="emit", lines=1))
+            fuse = {"phase": "start", "within": function, "lines": line}
+            account.recorder_died(killed_by_itself(processes, store, f"{function}:{line}", **fuse))
+        account.check()
+    account.check_after_the_next(record)
 
 
 def test_a_recorder_killed_while_it_removes_old_runs_takes_no_other_and_leaves_no_part_of_one_for_long(
@@ -171,7 +221,7 @@ def test_a_recorder_killed_while_it_removes_old_runs_takes_no_other_and_leaves_n
     pin_run(store.workspace, 1, "base")
     for _ in range(KEPT):
         record()
-    lines = processes.recorder().ask("lines_of_phases", root=root, within="evict", keep=KEPT)["all"]
+    lines = processes.recorder().ask("lines_of_phases", root=root, tests=1, within="evict", keep=KEPT)["all"]
     parts_left = 0
     for point in range(1, lines + 1):
         before = {stored.id for stored in store.runs()}
