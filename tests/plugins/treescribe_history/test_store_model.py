@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -29,6 +29,8 @@ WORKERS = 3
 NAMES = ("main", "base")
 TESTS = ("a", "b", "c")
 LARGE = 1 << 40
+PHASES = (Phase.explicit, Phase.reuse, Phase.generate)
+"""Without making a failing example smaller, which takes minutes with real processes."""
 
 
 @dataclass
@@ -124,8 +126,9 @@ class StoreMachine(RuleBasedStateMachine):
 
     def reference(self, data: st.DataObject) -> str:
         """A run that may be there, or not; by its number or its name."""
-        numbers = st.integers(1, len(self.runs) + 1).map(str)
-        return data.draw(st.sampled_from(sorted(self.pins)) | numbers if self.pins else numbers, "run")
+        choices = [st.integers(1, len(self.runs) + 1).map(str)]
+        choices += [st.sampled_from(names) for names in (sorted(self.pins), [*map(str, self.there)]) if names]
+        return data.draw(st.one_of(choices), "run")
 
     def refusal(self, reference: str) -> str:
         """What has to be said of a run that cannot be had, in part; empty where it can."""
@@ -171,13 +174,22 @@ class StoreMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.live)
     @rule(data=st.data(), test=st.sampled_from(TESTS), passes=st.booleans(), words=st.integers(0, 200))
     def emit(self, data: st.DataObject, test: str, passes: bool, words: int) -> None:
-        number = data.draw(st.sampled_from(self.live), "run")
+        self.say(data.draw(st.sampled_from(self.live), "run"), test, passes, words)
+
+    def say(self, number: int, test: str, passes: bool, words: int) -> None:
         run = self.runs[number]
         if test in run.tests:
             return
         status, message = ("passed", "") if passes else ("failed", "so " * words)
         run.tests[test] = status
         self.workers[run.worker].ask("emit", run=number, tests=[[test, status, message]])
+
+    @rule(worker=anyone, tests=st.dictionaries(st.sampled_from(TESTS), st.booleans()))
+    def record(self, worker: int, tests: dict[str, bool]) -> None:
+        self.start(worker)
+        for test, passes in tests.items():
+            self.say(len(self.runs), test, passes, words=0)
+        self.end(len(self.runs))
 
     @rule(worker=anyone)
     def crash(self, worker: int) -> None:
@@ -190,7 +202,9 @@ class StoreMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.live)
     @rule(data=st.data())
     def finish(self, data: st.DataObject) -> None:
-        number = data.draw(st.sampled_from(self.live), "run")
+        self.end(data.draw(st.sampled_from(self.live), "run"))
+
+    def end(self, number: int) -> None:
         before = self.sizes()
         self.workers[self.runs[number].worker].ask("finish", run=number)
         self.runs[number].state = "finished"
@@ -278,4 +292,4 @@ def test_what_several_processes_do_to_the_store_is_what_the_model_says(processes
     class Machine(StoreMachine):
         nursery = processes
 
-    run_state_machine_as_test(Machine, settings=settings(max_examples=25, stateful_step_count=40, deadline=None))
+    run_state_machine_as_test(Machine, settings=settings(max_examples=20, stateful_step_count=30, phases=PHASES))
