@@ -31,11 +31,12 @@ from history_processes import PRELUDE
 from treescribe.errors import TreescribeError
 from treescribe.events import TestFinished
 from treescribe.host import Host, host
-from treescribe.run import Outcome, Run, RunRequest
+from treescribe.request import Outcome, RunRequest
+from treescribe.run import Run
 from treescribe.settings import Settings
 from treescribe.workspace import Workspace
 from treescribe.workspace_lock import WorkspaceLock
-from treescribe_history.comparisons import diff_runs
+from treescribe_history.diff_runs import diff_runs
 from treescribe_history.listing import list_runs
 from treescribe_history.pinning import pin_run, unpin_run
 from treescribe_history.showing import show

@@ -21,12 +21,9 @@ from treescribe.spool import SPOOL_VARIABLE, is_live
 from treescribe.workspace import Workspace, ensure_state, same_directory
 
 TOLD_AFTER_SECONDS = 0.5
-"""How long a run waits before it says so: the gate is held for a moment by every run that begins."""
 
 HELD_VARIABLE = "TREESCRIBE_LOCKED_WORKSPACES"
 """Names, in a child's environment, the roots whose lock its ancestors hold, joined by ``os.pathsep``."""
-
-_TOLD_FROM_SECONDS = 0.1
 
 
 def held_by_ancestor(workspace: Workspace) -> bool:
@@ -40,7 +37,7 @@ class WorkspaceLock:
 
     :param shared: True for a run, False for what copies or replaces compiled state.
     :param timeout: seconds to wait at most; None waits for ever.
-    :param waiting: called with (holder, seconds waited) while somebody else holds it, from a tenth of a second on: runs
+    :param waiting: called with (holder, seconds waited) while somebody else holds it, from half a second on: runs
         that share the lock and begin at once pass the gate one after another, and none of them waits for anybody.
     :raises LockTimeout: naming who holds it.
     :raises OSError: where the worktree cannot be written.
@@ -108,7 +105,7 @@ class WorkspaceLock:
             )
 
     def _tell(self, waited: float) -> None:
-        if self._waiting is not None and waited >= _TOLD_FROM_SECONDS:
+        if self._waiting is not None and waited >= TOLD_AFTER_SECONDS:
             self._waiting(self._held_by(), waited)
 
     def _held_by(self) -> str:
@@ -123,8 +120,6 @@ def lock_for_run(workspace: Workspace, targets: Sequence[str], emit: Callable[[E
     told: list[int] = []  # milliseconds waited, each time that it was told
 
     def waiting(holder: str, seconds: float) -> None:
-        if seconds < TOLD_AFTER_SECONDS:
-            return
         if not told:
             say(f"treescribe: waiting for {holder}, which holds {workspace.root}")
             emit(LockContention(lock="workspace", holder=holder, waiting_ms=int(seconds * 1000)))

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 import pytest
 from treescribe.errors import RunUnavailable
 from treescribe.workspace import Workspace
-from treescribe_history.comparisons import diff_runs, time_runs
+from treescribe_history.diff_runs import diff_runs
 from treescribe_history.listing import list_runs
 from treescribe_history.showing import show
 from treescribe_history.store import Store
+from treescribe_history.time_runs import time_runs
 
 GARBAGE = bytes(range(256)) * 16
 

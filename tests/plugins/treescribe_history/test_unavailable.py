@@ -9,10 +9,11 @@ import pytest
 from treescribe.errors import InvalidInput, RunUnavailable, TreescribeError
 from treescribe.settings import Settings
 from treescribe.workspace import Workspace
-from treescribe_history.comparisons import diff_runs, time_runs
+from treescribe_history.diff_runs import diff_runs
 from treescribe_history.pinning import pin_run, unpin_run
 from treescribe_history.showing import show
 from treescribe_history.store import Store
+from treescribe_history.time_runs import time_runs
 
 Ask = Callable[[Workspace, Any], object]
 KEEP_TWO = Settings(history_keep=2)
