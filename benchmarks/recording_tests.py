@@ -19,8 +19,8 @@ from rows import Row, show
 TIME_BUDGET = 0.5
 BYTES_BUDGET = 0.25
 TESTS = 2000
-ROUNDS = 9
-GROUPS = 3
+ROUNDS = 12
+GROUPS = 4
 PLAIN = ("pytest", "-q")
 REPORTLOG = (*PLAIN, "--report-log=reportlog.jsonl")
 RECORDED = ("treescribe", "exec", "--")
@@ -99,16 +99,20 @@ def _whole_processes(large: Path, single: Path) -> Iterator[Row]:
 def _added(
     samples: Sequence[Sequence[Sample]], measure: Callable[[Sequence[Sample]], list[float]]
 ) -> tuple[list[float], list[float]]:
-    """What treescribe and what pytest-reportlog add to a test, by the quickest runs of each group of rounds."""
-    best = [[min(measure(one)[group::GROUPS]) for group in range(GROUPS)] for one in samples]
+    """What treescribe and what pytest-reportlog add to a test: of medians, a group of rounds left out in turn."""
+    typical = [[_median_without(group, measure(one)) for group in range(GROUPS)] for one in samples]
     plain, reportlog, recorded = (
-        [(long - short) / (TESTS - 1) for long, short in zip(best[kind], best[kind + 3], strict=True)]
+        [(long - short) / (TESTS - 1) for long, short in zip(typical[kind], typical[kind + 3], strict=True)]
         for kind in range(3)
     )
     return (
         [one - bare for one, bare in zip(recorded, plain, strict=True)],
         [one - bare for one, bare in zip(reportlog, plain, strict=True)],
     )
+
+
+def _median_without(group: int, times: Sequence[float]) -> float:
+    return statistics.median(time for number, time in enumerate(times) if number % GROUPS != group)
 
 
 def _row(
