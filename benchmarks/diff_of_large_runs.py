@@ -27,7 +27,7 @@ for path in sys.argv[1:]:
 DIFF = """\
 import sys
 from treescribe.workspace import Workspace
-from treescribe_history.comparisons import diff_runs
+from treescribe_history.diff_runs import diff_runs
 diff_runs(Workspace.open(sys.argv[1]), "1", "2")
 """
 

@@ -12,7 +12,8 @@ from itertools import groupby
 
 from treescribe.events import SuiteFinished, SuiteStarted, TestFinished
 from treescribe.host import host
-from treescribe.run import Outcome, Run, RunRequest
+from treescribe.request import Outcome, RunRequest
+from treescribe.run import Run
 from treescribe.workspace import Workspace
 
 TESTS_PER_SUITE = 200

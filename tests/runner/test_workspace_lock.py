@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from support import OWN_SPOOL, git, python, python_in_background, unprivileged
-from treescribe import locks
+from treescribe import locks, workspace_lock
 from treescribe.errors import LockTimeout
 from treescribe.spool import SPOOL_VARIABLE
 from treescribe.workspace import Workspace, ensure_state
@@ -141,8 +141,9 @@ def test_one_that_gave_up_waiting_is_in_nobodys_way(workspace: Workspace) -> Non
             pass
 
 
-def test_the_timeout_holds_for_both_steps_together(workspace: Workspace) -> None:
+def test_the_timeout_holds_for_both_steps_together(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     """Behind one that waits, which itself gives up, what is left of the time is waited for, not all of it again."""
+    monkeypatch.setattr(workspace_lock, "TOLD_AFTER_SECONDS", 0)
     told: list[float] = []
     with lock(workspace, shared=True):
         waits = threading.Event()
