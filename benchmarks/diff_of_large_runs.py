@@ -27,8 +27,8 @@ for path in sys.argv[1:]:
 DIFF = """\
 import sys
 from treescribe.workspace import Workspace
-from treescribe_history.diff_runs import diff_runs
-diff_runs(Workspace.open(sys.argv[1]), "1", "2")
+from treescribe.host import host
+host().operations()["history.diff"].call(Workspace.open(sys.argv[1]), base="1", target="2")
 """
 
 

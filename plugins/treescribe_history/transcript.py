@@ -95,7 +95,7 @@ def read_transcript(path: Path, codec: Codec, *, written_to: bool | None = None)
     with open(path, "rb") as file:
         if written_to is None:
             written_to = path.parent.name == ACTIVE and _is_locked(file.fileno())
-        first, _, rest = file.read().partition(b"\n")
+        first, rest = file.readline(), file.read()
     header = parse_header(first, path)
     events, problems = _parse_events(rest, codec)
     if any(isinstance(event, RunFinished) for event in events[-1:]):
@@ -160,11 +160,8 @@ def _parse_events(data: bytes, codec: Codec) -> tuple[list[Event], tuple[str, ..
     torn = lines.pop()
     if torn and codec.is_whole(torn):
         lines.append(torn)
-    numbers = [number for number, line in enumerate(lines, 2) if line and not line.isspace()]
-    if len(numbers) < len(lines):
-        lines = [lines[number - 2] for number in numbers]
     events, damages = codec.from_lines(lines)
-    return events, tuple(f"line {numbers[damage.position]}: {damage.problem}" for damage in damages)
+    return events, tuple(f"line {damage.position + 2}: {damage.problem}" for damage in damages)
 
 
 def _is_locked(descriptor: int) -> bool:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from treescribe.collector import collector_paused
+
 if TYPE_CHECKING:
     from treescribe.backend import Backend, Target
     from treescribe.environment import Variable
@@ -63,5 +65,6 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
-        return getattr(import_module(f"treescribe.{_HOMES[name]}"), name)
+        with collector_paused():
+            return getattr(import_module(f"treescribe.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'treescribe' has no attribute {name!r}")

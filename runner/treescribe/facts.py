@@ -107,8 +107,11 @@ def without_colours(text: str) -> str:
     return _COLOURS.sub("", text) if _ESCAPE in text else text
 
 
-_MAY_BE_VOLATILE = re.compile(r"0x[0-9a-fA-F]|pytest-[0-9o]")
 _VOLATILE = re.compile(r"\b0x[0-9a-fA-F]{6,16}\b|\bpytest-of-(?P<user>[^/\\\s]+)[/\\]pytest-\d+")
+
+
+def _may_be_volatile(text: str) -> bool:
+    return "0x" in text or "pytest-" in text
 
 
 def _steady(found: re.Match[str]) -> str:
@@ -120,7 +123,7 @@ def normalise(text: str, root: RootPattern) -> str:
     """Return `text` as it would read in any worktree: mentions of the root relative, paths with ``/``, no colours."""
     if isinstance(text, WorkspacePath):
         return _relative_path(text, root)
-    text = _VOLATILE.sub(_steady, without_colours(text)) if _MAY_BE_VOLATILE.search(text) else without_colours(text)
+    text = _VOLATILE.sub(_steady, without_colours(text)) if _may_be_volatile(text) else without_colours(text)
     return root.mention.sub(_below_root, text) if root.needle in text else text
 
 
@@ -195,17 +198,17 @@ def collect(facts: Iterable[Fact], root: str) -> FactSet:
 
 def _reads_alike(fact: Fact, root: RootPattern) -> bool:
     """Whether `fact` surely reads the same in every worktree. Most facts do, and this costs little."""
-    needle = root.needle
-    for part in fact.key:
-        if type(part) is not str or needle in part or _ESCAPE in part or _MAY_BE_VOLATILE.search(part):
-            return False
+    texts = list(fact.key)
     for _, value in fact.value:
         if type(value) is str:
-            if value and (needle in value or _ESCAPE in value or _MAY_BE_VOLATILE.search(value)):
-                return False
+            texts.append(value)
         elif value is not None and type(value) is not int:
             return False
-    return True
+    for text in texts:
+        if type(text) is not str:
+            return False
+    together = "\n".join(texts)  # one search of all is several times as quick as one of each
+    return not (root.needle in together or _ESCAPE in together or _may_be_volatile(together))
 
 
 def _merge(earlier: Fact, later: Fact) -> Fact:

@@ -1,15 +1,16 @@
 """Frozen dataclasses that cost little to define.
 
 The standard decorator writes and compiles six methods for every class: for the event catalogue that takes a seventh
-of the time in which invoke starts. Here one set of most of them serves all classes. To `dataclasses.fields`,
+of the time in which invoke starts. Here one set serves all classes. To `dataclasses.fields`,
 ``replace`` and ``asdict``, and to a class that derives from one with the standard decorator, they are frozen
 dataclasses like any.
 """
 
 from __future__ import annotations
 
-from dataclasses import MISSING, Field, dataclass, field, fields
-from typing import Any, ClassVar, TypeVar, dataclass_transform
+from collections.abc import Iterable
+from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
+from typing import Any, ClassVar, NoReturn, TypeVar, dataclass_transform
 
 _Class = TypeVar("_Class", bound="Frozen")
 _REQUIRED = object()
@@ -38,6 +39,12 @@ class Frozen:
             known = {name for name, _, _ in _shape(type(self))}
             raise TypeError(f"{type(self).__name__}() has no {', '.join(sorted(values.keys() - known))}")
 
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise FrozenInstanceError(f"cannot delete field {name!r}")
+
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={getattr(self, name)!r}" for name, _, _ in _shape(type(self)))
         return f"{type(self).__qualname__}({values})"
@@ -57,7 +64,20 @@ class Frozen:
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field,))
 def frozen(cls: type[_Class]) -> type[_Class]:
     """Make a class with annotated fields a frozen dataclass with slots, whose fields are given by name."""
-    return dataclass(init=False, repr=False, eq=False, frozen=True, kw_only=True, slots=True)(cls)
+    bases = [base for base in cls.__mro__[1:] if "__dataclass_params__" in vars(base)]
+    _call_frozen(bases, False)  # a dataclass that does not have its own `__setattr__` written may not derive from one
+    try:
+        made = dataclass(init=False, repr=False, eq=False, kw_only=True, slots=True)(cls)
+    finally:
+        _call_frozen(bases, True)
+    _call_frozen([made], True)
+    return made
+
+
+def _call_frozen(classes: Iterable[type], is_frozen: bool) -> None:
+    """Say of dataclasses whether they are frozen: which standard decorators of derived classes ask for."""
+    for cls in classes:
+        cls.__dataclass_params__.frozen = is_frozen  # type: ignore[attr-defined]
 
 
 _shapes: dict[type, tuple[tuple[str, Any, Any], ...]] = {}

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_type_hints
 
+from treescribe.collector import collector_paused
 from treescribe.effects import Effect, effect_of
 from treescribe.errors import TreescribeError
 from treescribe.result import model_of
@@ -107,7 +108,8 @@ class Operation:
 
     def call(self, workspace: Workspace | None, **parameters: Any) -> BaseModel:
         """Run the operation."""
-        return self.load()(workspace, **parameters)
+        with collector_paused():
+            return self.load()(workspace, **parameters)
 
 
 def described(parameter: inspect.Parameter) -> Parameter:

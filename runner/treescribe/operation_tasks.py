@@ -83,10 +83,9 @@ class OperationTask(OwnTask):
         operation = self.operation
         try:
             workspace = Workspace.open(self._directory()) if operation.needs_workspace else None
-            with collector_paused():
-                result = operation.call(workspace, **self._absolute(parameters))
-                style = style_for(sys.stdout, SystemClock().now_ms())
-                text = result.model_dump_json(exclude_none=True) if json else operation.text(result, style)
+            result = operation.call(workspace, **self._absolute(parameters))
+            style = style_for(sys.stdout, SystemClock().now_ms())
+            text = result.model_dump_json(exclude_none=True) if json else operation.text(result, style)
             _print(text)
             code = operation.code(result, parameters)
         except (TreescribeError, Exit):

@@ -44,6 +44,8 @@ def test_damaged_lines_are_told_by_their_place_and_the_others_are_read(lines: li
     events: list[Event] = []
     damages = []
     for index, line in enumerate(lines):
+        if not line.strip():
+            continue
         try:
             events.append(codec.from_line(line))
         except InvalidEvent as error:
