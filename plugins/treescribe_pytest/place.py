@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import lru_cache
 from typing import NamedTuple
 
 from treescribe.workspace import Workspace
@@ -47,8 +48,14 @@ class Place(NamedTuple):
         if not relative:
             return ""
         if self.above and relative.startswith(self.above):
-            return os.path.normpath(os.path.join(self.root, self.suite(relative)))
-        return os.path.normpath(os.path.join(self.rootdir, relative))
+            return _joined(self.root, self.suite(relative))
+        return _joined(self.rootdir, relative)
+
+
+@lru_cache(maxsize=256)
+def _joined(folder: str, relative: str) -> str:
+    """A path below a folder; the many tests of a file ask for the same one."""
+    return os.path.normpath(os.path.join(folder, relative))
 
 
 def _below(path: str, root: str) -> str | None:

@@ -80,6 +80,14 @@ def _call_frozen(classes: Iterable[type], is_frozen: bool) -> None:
         cls.__dataclass_params__.frozen = is_frozen  # type: ignore[attr-defined]
 
 
+def with_field(instance: _Class, name: str, value: Any) -> _Class:
+    """A copy of a dataclass's instance with another value of one field; several times as quick as `replace`."""
+    made = object.__new__(type(instance))
+    for member, _, _ in _shape(type(instance)):
+        _put(made, member, value if member == name else getattr(instance, member))
+    return made
+
+
 _shapes: dict[type, tuple[tuple[str, Any, Any], ...]] = {}
 
 

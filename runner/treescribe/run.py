@@ -22,6 +22,7 @@ from treescribe.events import (
     RunStarted,
 )
 from treescribe.foreign import ForeignEventError, check, is_foreign
+from treescribe.frozen import with_field
 from treescribe.host import Host
 from treescribe.masking import Masker
 from treescribe.nested import PARENT_VARIABLE, Forwarder, NestedRuns, Parent, parent_of_this_process
@@ -156,7 +157,7 @@ class Run:
                 self._pending.append(event)
                 return
             if event.at == 0:
-                event = replace(event, at=self.clock.now_ms())
+                event = with_field(event, "at", self.clock.now_ms())
             if is_foreign(event) and not self._is_keepable(event):
                 return
             self._queue.append(event)

@@ -20,6 +20,7 @@ from typing import Any, Protocol
 from treescribe import locks
 
 SPOOL_VARIABLE = "TREESCRIBE_SPOOL"
+_decode = json.JSONDecoder().decode
 POLL_SECONDS = 0.1
 _PREFIX = "treescribe-spool-"
 _OWNER = "owner"
@@ -118,9 +119,9 @@ class Spool:
             return
         whole = data.rfind(b"\n") + 1
         self._offsets[name] = self._offsets.get(name, 0) + whole
-        for line in data[:whole].splitlines():
+        for line in data[:whole].decode(errors="replace").split("\n"):
             try:
-                record = json.loads(line)
+                record = _decode(line)
             except (ValueError, RecursionError):
                 continue  # a line torn by a process that died and another that went on
             if isinstance(record, dict):
