@@ -43,8 +43,11 @@ class _Undisturbed:
             self._waiting.pop(0)()
 
     def then(self, call: Callable[[], None]) -> None:
-        """Call it outside of these blocks: at once, or when the outermost is left. Called by handlers of signals."""
-        if self._depth == 0:
+        """Call it outside of these blocks: at once, or when the outermost is left. Called by handlers of signals.
+
+        A second one does not wait: whoever sends it may have seen that the first one does.
+        """
+        if self._depth == 0 or self._waiting:
             call()
         else:
             self._waiting.append(call)

@@ -299,6 +299,13 @@ def test_a_signal_waits_until_the_outermost_block_is_left() -> None:
     assert signals.interrupted
 
 
+def test_a_second_signal_does_not_wait() -> None:
+    with pytest.raises(KeyboardInterrupt), EndingSignals(lambda number, name: None), undisturbed:
+        signal.raise_signal(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+
+
 def test_blocks_of_other_threads_hold_nothing_back() -> None:
     entered, leave = threading.Event(), threading.Event()
 
