@@ -28,6 +28,10 @@ from treescribe.reduce import compile_fails, suite_fails, test_fails
 _ORDER = ("test", "suite", "diagnostic", "compile", "command", "task", "operation", "issue", "patch", "log")
 
 
+PATH_DETAILS = ("invalidated_files", "paths")
+"""The names of an item's details that are paths."""
+
+
 @frozen
 class Item(Frozen):
     """One thing that happened in a run.

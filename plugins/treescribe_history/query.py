@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from treescribe.errors import InvalidInput
 
-from treescribe_history.items import Item
+from treescribe_history.items import PATH_DETAILS, Item
 
 
 def matching(items: Iterable[Item], query: str) -> list[Item]:
@@ -38,6 +38,7 @@ def compile_query(query: str) -> re.Pattern[str]:
 
 
 def matches(item: Item, pattern: re.Pattern[str]) -> bool:
-    """Whether the pattern is found in the item's name, message, trace or path."""
-    texts = (item.name, item.message, item.trace, item.path)
+    """Whether the pattern is found in the item's name, message, trace or paths."""
+    paths = ((item.details or {}).get(name) for name in PATH_DETAILS)
+    texts = (item.name, item.message, item.trace, item.path, *paths)
     return any(text is not None and pattern.search(text) for text in texts)

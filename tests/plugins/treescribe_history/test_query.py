@@ -16,6 +16,7 @@ from treescribe.events import (
     LogMessage,
     OperationFinished,
     Output,
+    PatchRecorded,
     SuiteFinished,
     TaskFinished,
     TestFinished,
@@ -55,7 +56,13 @@ EVENTS: tuple[Event, ...] = (
     Output(command=2, text="willow"),
     TaskFinished(task=1, name="yew", arguments=(("zelkova", "acacia"),), status="cancelled", error="balsa"),
     CompileFinished(project="cypress", status="skipped", skipped_because="damson"),
-    CompilationReason(project="ebony", reason="clean-build"),
+    CompilationReason(
+        project="ebony",
+        reason="incremental",
+        invalidated_files=("/sequoia/a", "/teak"),
+        changed_dependencies=("satinwood",),
+    ),
+    PatchRecorded(patch="sycamore", paths=("/tupelo", "/walnut/b"), added_lines=4719),
     LogMessage(level="info", source="fig", message="ginkgo"),
     OperationFinished(operation="op-4718", name="hemlock", status="passed", message="olive"),
     IssueChanged(tracker="palm", issue="ilex", field="jasmine", before="kapok", after="lime", actor="mango"),
@@ -67,13 +74,13 @@ NAMES = (
 )
 MESSAGES = "dogwood larch oak vine balsa damson ginkgo olive"
 TRACES = "elm maple"
-PATHS = "fir rowan"
+PATHS = "fir rowan sequoia teak tupelo walnut"
 
-STATUSES = "failed errored warning signalled cancelled skipped$ clean-build ^info$ passed unfinished exited"
+STATUSES = "failed errored warning signalled cancelled skipped$ incremental ^info$ passed unfinished exited"
 TYPES = "TestFinished SuiteFinished Diagnostic CommandFinished TaskFinished LogMessage RunStarted type"
 KINDS = "^test$ ^suite$ diagnostic ^command$ ^task$ ^log$ compile operation issue"
 NUMBERS = "4711 4712 4713 4714 4715 4717 4718"
-OTHERS = "kapok lime mango quince tamarind willow invoke cli tests?$"
+OTHERS = "satinwood sycamore kapok lime mango quince tamarind willow invoke cli tests?$"
 
 
 @pytest.fixture
@@ -85,7 +92,8 @@ def woods(record: Any, workspace: Workspace) -> Workspace:
 @pytest.mark.parametrize("word", f"{NAMES} {MESSAGES} {TRACES} {PATHS}".split())
 def test_a_word_of_a_name_a_message_a_trace_or_a_path_is_found_where_it_stands(woods: Workspace, word: str) -> None:
     (item,) = show(woods, query=word).items
-    texts = (item.name, item.message, item.trace, item.path)
+    details = item.details or {}
+    texts = (item.name, item.message, item.trace, item.path, details.get("invalidated_files"), details.get("paths"))
     assert [word in text for text in texts if text].count(True) == 1
 
 
