@@ -13,11 +13,12 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Container
 
 from treescribe.errors import InvalidInput, TreescribeError
 from treescribe.events import CommandStatus, RunOutcome
 from treescribe.host import host
-from treescribe.pass_through import PassThrough
+from treescribe.pass_through import PassThrough, occupy_closed_streams
 from treescribe.request import Outcome, RunRequest
 from treescribe.run import Run
 from treescribe.saying import say
@@ -42,6 +43,9 @@ NOT_FOUND, NOT_EXECUTABLE, USAGE_ERROR, INTERRUPTED = 127, 126, 2, 130
 
 def main(words: list[str]) -> int:
     """Run the command line after ``exec``; returns the exit code."""
+    closed = occupy_closed_streams()
+    if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN:  # then no exit code could be had
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     if words[:1] in (["--help"], ["-h"]):
         show_any_text(sys.stdout)
         print(USAGE, end="")
@@ -69,7 +73,7 @@ def main(words: list[str]) -> int:
             return INTERRUPTED
         signals.hold()
         try:
-            outcome = execute(run, command, signals)
+            outcome = execute(run, command, signals, closed)
         except _NoRoom as error:
             run.finish(Outcome(RunOutcome.ERROR, None, f"the command went on unrecorded: {error}"))
             if run.id is not None:  # otherwise that has been said
@@ -85,12 +89,15 @@ class _NoRoom(Exception):
     """Neither a process nor a file can be had beside ours: the command can only take our place."""
 
 
-def execute(run: Run, command: list[str], signals: PassedOnSignals) -> Outcome:
-    """Run `command` as part of `run`, passing its output on."""
+def execute(run: Run, command: list[str], signals: PassedOnSignals, closed: Container[int] = ()) -> Outcome:
+    """Run `command` as part of `run`, passing its output on.
+
+    :param closed: the standard streams that it goes without.
+    """
     environment = run.environment(os.environ)
     number = run.command_started(shlex.join(command), cwd=current_directory())
     try:
-        passing = PassThrough(run, number)
+        passing = PassThrough(run, number, closed)
     except OSError as error:
         raise _NoRoom(error.strerror) from error
     try:
@@ -103,15 +110,20 @@ def execute(run: Run, command: list[str], signals: PassedOnSignals) -> Outcome:
         return _not_started(run, number, command[0], error)
     signals.pass_on_to(process)
     passing.close_child_ends()
-    passing.copy_until_end()
+    passing.copy_until_end(stopped=lambda: signals.after_its_end is not None)
     code = process.wait()
     if code < 0:
         run.command_finished(number, CommandStatus.SIGNALLED, signal=-code)
     else:
         run.command_finished(number, CommandStatus.EXITED, exit_code=code)
     exit_code = 128 - code if code < 0 else code
+    if signals.after_its_end is not None:  # what it left behind still held its output
+        return Outcome.of_signal(signals.after_its_end)
     if exit_code and signals.received:
-        return Outcome(RunOutcome.CANCELLED, exit_code)
+        return Outcome(RunOutcome.CANCELLED, exit_code, f"{signal.Signals(signals.received[0]).name} came")
+    if passing.problem:
+        say(f"treescribe: {passing.problem}")
+        return Outcome(RunOutcome.FAILED, exit_code or 1, passing.problem)
     return Outcome.of_exit_code(exit_code)
 
 
@@ -119,7 +131,7 @@ def _start(command: list[str], environment: dict[str, str], passing: PassThrough
     """Start the command with every descriptor that it would inherit from a shell, ours excepted."""
 
     def start(words: list[str]) -> subprocess.Popen[bytes]:
-        out, err = passing.stdout.child, passing.stderr.child
+        out, err = (channel.child if channel is not None else None for channel in (passing.stdout, passing.stderr))
         return subprocess.Popen(words, env=environment, stdout=out, stderr=err, close_fds=False)
 
     try:

@@ -46,7 +46,7 @@ class Recording(InvokeExecutor):
         Recording._current = run
         atexit.register(tell_end, run)
         try:
-            with EndingSignals(lambda number, name: _end_by_signal(run, number, name)) as signals:
+            with EndingSignals(lambda number: _end_by_signal(run, number)) as signals:
                 return self._execute_recorded(run, tasks, signals)
         except BaseException as error:
             trim(error)
@@ -154,8 +154,8 @@ def tell_end(run: Run) -> None:
     run.closing_lines.clear()
 
 
-def _end_by_signal(run: Run, number: int, name: str) -> None:
-    run.finish(Outcome.of_signal(number, name))
+def _end_by_signal(run: Run, number: int) -> None:
+    run.finish(Outcome.of_signal(number))
     tell_end(run)
 
 

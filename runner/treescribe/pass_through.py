@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import pty
@@ -9,7 +10,7 @@ import selectors
 import signal
 import termios
 import tty
-from collections.abc import Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
@@ -35,6 +36,7 @@ class Channel:
         else:
             self.source, self.child = os.pipe()
         self.reader_gone = False
+        self.problem = ""
 
     def resize(self) -> None:
         """Give the command's terminal the size of ours."""
@@ -50,38 +52,57 @@ class Channel:
             return b""
 
     def write(self, data: bytes) -> None:
-        """Hand `data` on. Where nobody reads any more, the command is to notice as it would without us."""
+        """Hand `data` on. Where nobody takes it any more, the command is to notice as it would without us.
+
+        That a reader has gone is no fault; that a disk is full is one, and `problem` says so.
+        """
         view = memoryview(data)
         while view and not self.reader_gone:
             try:
                 view = view[os.write(self.target, view) :]
             except BlockingIOError:
                 select_writable(self.target)
-            except OSError:
+            except OSError as error:
                 self.reader_gone = True
+                if error.errno not in (errno.EPIPE, errno.EIO):
+                    self.problem = f"{_NAMES[self.target]} cannot be written: {error.strerror}"
+
+
+_NAMES = {1: "standard output", 2: "standard error"}
+_STOPPED_WITHIN_SECONDS = 0.2
 
 
 class PassThrough:
-    """The output of one command: two streams, or one where ours are the same file, so that their order is kept."""
+    """The output of one command: two streams, or one where ours are the same file, so that their order is kept.
 
-    def __init__(self, run: Run, command: int) -> None:
-        self.stdout = Channel(1)
-        self.stderr = self.stdout if _is_same_file(1, 2) else Channel(2)
-        self._feeds = {self.stderr: run.capture(command, "stderr").feed} if self.stderr is not self.stdout else {}
-        self._feeds[self.stdout] = run.capture(command, "stdout").feed
+    :param closed: the standard streams that we were started without; the command goes without them too.
+    :ivar stdout, stderr: None where it is closed.
+    """
+
+    def __init__(self, run: Run, command: int, closed: Container[int] = ()) -> None:
+        self.stdout = None if 1 in closed else Channel(1)
+        together = self.stdout is not None and _is_same_file(1, 2)
+        self.stderr = None if 2 in closed else self.stdout if together else Channel(2)
+        named = (("stderr", self.stderr), ("stdout", self.stdout))
+        self._feeds = {channel: run.capture(command, name).feed for name, channel in named if channel is not None}
+
+    @property
+    def problem(self) -> str:
+        """Why what the command printed could not be handed on; empty where it could, or nobody wanted it."""
+        return next((channel.problem for channel in self._feeds if channel.problem), "")
 
     def close_child_ends(self) -> None:
         """Let go of what the child has for itself by now, so that the end of its output can be seen."""
         for channel in self._feeds:
             os.close(channel.child)
 
-    def copy_until_end(self) -> None:
-        """Copy until every process that holds the streams has closed them."""
+    def copy_until_end(self, stopped: Callable[[], bool] = lambda: False) -> None:
+        """Copy until every process that holds the streams has closed them, or until `stopped` says so."""
         with _resizing(tuple(self._feeds)), selectors.DefaultSelector() as selector:
             for channel in self._feeds:
                 selector.register(channel.source, selectors.EVENT_READ, channel)
-            while selector.get_map():
-                for key, _ in selector.select():
+            while selector.get_map() and not stopped():
+                for key, _ in selector.select(_STOPPED_WITHIN_SECONDS):
                     if not self._copy_once(key.data):
                         selector.unregister(key.fileobj)
                         os.close(key.data.source)
@@ -111,6 +132,25 @@ def _resizing(channels: tuple[Channel, ...]) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGWINCH, previous)
+
+
+def occupy_closed_streams() -> frozenset[int]:
+    """Keep files of ours from taking the places of standard streams that are closed; return which are.
+
+    What stands there instead is closed again in any program that is started.
+    """
+    closed = frozenset(number for number in (0, 1, 2) if not _is_open(number))
+    for _ in closed:
+        os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)  # takes the lowest free number
+    return closed
+
+
+def _is_open(descriptor: int) -> bool:
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return False
+    return True
 
 
 def select_writable(descriptor: int) -> None:

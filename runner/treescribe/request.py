@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -45,6 +46,6 @@ class Outcome(NamedTuple):
         return cls(RunOutcome.PASSED if exit_code == 0 else RunOutcome.FAILED, exit_code)
 
     @classmethod
-    def of_signal(cls, number: int, name: str) -> Outcome:
+    def of_signal(cls, number: int) -> Outcome:
         """The outcome of a run that a signal ended; 128 and its number is what a shell calls the exit code."""
-        return cls(RunOutcome.CANCELLED, 128 + number, f"ended by {name}")
+        return cls(RunOutcome.CANCELLED, 128 + number, f"ended by {signal.Signals(number).name}")

@@ -15,7 +15,8 @@ from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Any, Self
 
-_TAKEN = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP)
+_KEYBOARD = (signal.SIGINT, signal.SIGQUIT)
+_ENDING = (*_KEYBOARD, signal.SIGTERM, signal.SIGHUP)
 
 
 class _Undisturbed:
@@ -67,12 +68,14 @@ class _TakenSignals:
     What is ignored (by ``nohup``, or for background jobs of a shell) stays ignored.
     """
 
+    numbers: tuple[int, ...] = _ENDING
+
     def __init__(self) -> None:
         self._previous: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
-            for number in _TAKEN:
+            for number in self.numbers:
                 previous = signal.getsignal(number)
                 if self._is_taken(number, previous):
                     self._previous[number] = previous
@@ -98,11 +101,11 @@ class EndingSignals(_TakenSignals):
 
     A handler of the project's own stays.
 
-    :param before_death: called with the signal's number and name.
+    :param before_death: called with the signal's number.
     :ivar interrupted: whether Ctrl-C came.
     """
 
-    def __init__(self, before_death: Callable[[int, str], None]) -> None:
+    def __init__(self, before_death: Callable[[int], None]) -> None:
         super().__init__()
         self.interrupted = False
         self._before_death = before_death
@@ -121,7 +124,7 @@ class EndingSignals(_TakenSignals):
     def _die(self, number: int) -> None:
         signal.signal(number, signal.SIG_DFL)
         try:
-            self._before_death(number, signal.Signals(number).name)
+            self._before_death(number)
         finally:
             os.kill(os.getpid(), number)
 
@@ -130,15 +133,19 @@ class PassedOnSignals(_TakenSignals):
     """For one command in the foreground.
 
     What the keyboard sends (Ctrl-C, Ctrl-\\) reaches the command itself, which shares our process group; we wait for
-    what it makes of it, however often. SIGTERM and SIGHUP, which reach only us, are passed on. Until `hold` is called
+    what it makes of it, however often. Other signals, which reach only us, are passed on. Until `hold` is called
     no command is there to wait for, and signals do what they do to any program.
 
-    :ivar received: the signals that came since then.
+    :ivar received: the signals that came since then, of those that end programs.
+    :ivar after_its_end: the first that came when the command had ended already.
     """
+
+    numbers = (*_ENDING, signal.SIGUSR1, signal.SIGUSR2)
 
     def __init__(self) -> None:
         super().__init__()
         self.received: list[int] = []
+        self.after_its_end: int | None = None
         self._held = False
         self._command: subprocess.Popen[bytes] | None = None
 
@@ -156,14 +163,19 @@ class PassedOnSignals(_TakenSignals):
         return previous is not signal.SIG_IGN
 
     def _take(self, number: int, frame: FrameType | None) -> None:
-        if self._held:
-            self.received.append(number)
-            self._pass_on(number)
-        else:
+        if not self._held:
             undisturbed.then(lambda: self._as_ever(number))
+            return
+        if number in _ENDING:
+            self.received.append(number)
+        self._pass_on(number)
 
     def _pass_on(self, number: int) -> None:
-        if self._command is not None and number in (signal.SIGTERM, signal.SIGHUP):
+        if self._command is None:
+            return
+        if self._command.poll() is not None:
+            self.after_its_end = self.after_its_end or number
+        elif number not in _KEYBOARD:
             self._command.send_signal(number)
 
     def _as_ever(self, number: int) -> None:

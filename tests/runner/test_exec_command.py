@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support import eventually
 from terminals import Terminal
 
 EXEC = [sys.executable, "-m", "treescribe", "exec"]
@@ -213,3 +214,72 @@ def test_from_another_folder_it_is_another_target(worktree: Path) -> None:
     run(worktree, "--", "true")
     run(worktree / "sub", "--", "true")
     assert [transcript(worktree, number)[0]["targets"] for number in (1, 2)] == [["true"], ["true (in sub)"]]
+
+
+SECRET = "SeKrItVaLuE123456"
+
+
+@pytest.mark.parametrize("closed", ["1>&-", "2>&-", "1>&- 2>&-", "0<&- 1>&-", "0<&- 2>&-", "0<&- 1>&- 2>&-"])
+def test_streams_that_are_closed_stay_closed_and_no_file_of_ours_takes_their_place(worktree: Path, closed: str) -> None:
+    script = f"{sys.executable} -m treescribe exec -- sh -c 'echo out $IT; echo err $IT >&2; exit 4' {closed}"
+    environment = {**os.environ, "IT": "printed", "X_TOKEN": SECRET}
+    done = subprocess.run(["sh", "-c", script], cwd=worktree, env=environment, capture_output=True, timeout=60)
+    assert done.returncode == 4
+    assert (done.stdout == b"out printed\n") == ("1>" not in closed)
+    assert (b"err printed" in done.stderr) == ("2>" not in closed)
+    assert all("printed" not in line for line in (worktree / ".treescribe" / "lock").read_text().splitlines())
+    assert transcript(worktree)[-1]["exit_code"] == 4  # whole lines of JSON, all of them
+    bare = f"/bin/echo hi {closed}"
+    recorded = f"{sys.executable} -m treescribe exec -- {bare}"
+    codes = [
+        subprocess.run(["sh", "-c", line], cwd=worktree, capture_output=True).returncode for line in (bare, recorded)
+    ]
+    assert codes[0] == codes[1]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the system has no /dev/full")
+def test_output_that_cannot_be_written_is_told_and_is_a_failure(worktree: Path) -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [*EXEC, "--", "echo", "hi"], cwd=worktree, stdout=full, stderr=subprocess.PIPE, timeout=60
+        )
+    assert done.returncode == 1
+    assert b"treescribe: standard output cannot be written: No space left on device" in done.stderr
+    assert transcript(worktree)[-1]["outcome"] == "failed"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_it_can_be_ended_while_something_left_behind_holds_its_output(worktree: Path, number: int) -> None:
+    script = "setsid sleep 600 & echo $!; exit 0"
+    with subprocess.Popen([*EXEC, "--", "sh", "-c", script], cwd=worktree, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        left = int(process.stdout.readline())
+        eventually(lambda: not children_of(process.pid))
+        process.send_signal(number)
+        assert process.wait(30) == 128 + number
+        os.kill(left, signal.SIGKILL)
+    assert transcript(worktree)[-1]["outcome"] == "cancelled"
+
+
+def children_of(pid: int) -> list[str]:
+    """Those that have not been waited for are none: they have ended."""
+    listed = subprocess.run(["ps", "-axo", "ppid=,stat="], capture_output=True, text=True, check=True).stdout
+    return [row for row in listed.splitlines() if row.split()[0] == str(pid) and "Z" not in row]
+
+
+@pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGUSR2])
+def test_signals_for_the_commands_own_use_are_passed_on(worktree: Path, number: int) -> None:
+    script = f"trap 'echo got it; exit 6' {number}; echo ready; while :; do sleep 0.05; done"
+    with subprocess.Popen([*EXEC, "--", "sh", "-c", script], cwd=worktree, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        process.send_signal(number)
+        assert process.wait(30) == 6
+        assert process.stdout.read() == b"got it\n"
+
+
+def test_the_exit_code_can_be_had_where_ends_of_children_are_ignored(worktree: Path) -> None:
+    def ignore() -> None:
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+
+    assert subprocess.run([*EXEC, "--", "false"], cwd=worktree, preexec_fn=ignore).returncode == 1
