@@ -114,7 +114,7 @@ def kept_digest(stored: StoredRun) -> Digest | None:
         if record.pop("version") != VERSION or record.pop("made_from") != _state(stored.path):
             return None
         return Digest(**(record | {"targets": tuple(record["targets"])}))
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
 
 

@@ -7,8 +7,8 @@ from treescribe.errors import TreescribeError
 from treescribe_history.pins import read_pins
 from treescribe_history.store import Store
 
-LONGEST = 18
-"""Digits of the largest id that a counter file is believed."""
+LARGEST = 10**17
+"""The largest id that a file is believed: one more than it must still be an id (see `store`)."""
 
 
 def last_id(store: Store) -> int:
@@ -32,11 +32,15 @@ def _counted(store: Store) -> int:
         text = (store.folder / "counter").read_bytes().strip()
     except OSError:
         return 0
-    return int(text) if text.isdigit() and len(text) <= LONGEST else 0
+    return _believed(int(text)) if text.isdigit() and len(text) < 20 else 0
 
 
 def _pinned(store: Store) -> list[int]:
     try:
-        return list(read_pins(store).values())
+        return [_believed(number) for number in read_pins(store).values()]
     except TreescribeError:
         return []
+
+
+def _believed(number: int) -> int:
+    return number if 0 < number <= LARGEST else 0

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import errno
 import os
-import tempfile
 from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 
 from treescribe import locks
 
-from treescribe_history.store import SUFFIX, TEMPORARY_PREFIX, Store
+from treescribe_history.store import SUFFIX, Store, new_file
 from treescribe_history.transcript import Header
 
 
@@ -29,10 +29,9 @@ class LiveTranscript:
 
         The file appears under its name with its lock held and its header whole: nobody ever meets an unlocked one.
         """
-        handle, temporary = tempfile.mkstemp(prefix=TEMPORARY_PREFIX, dir=store.active)
+        handle, temporary = new_file(store.active)
         try:
-            locks.own_descriptor(handle)
-            os.fchmod(handle, 0o644)
+            handle = locks.own_descriptor(handle)
             if not locks.try_lock(handle):
                 raise OSError("the new file is locked by another process")
             _write(handle, header.to_line())
@@ -51,13 +50,19 @@ class LiveTranscript:
 
     def write(self, line: bytes) -> None:
         """Append a line, in one call to the system where that takes it whole."""
+        self._check_descriptor()
         _write(self._descriptor, line)
+
+    def _check_descriptor(self) -> None:
+        if not locks.is_ours(self._descriptor):
+            raise OSError(errno.EBADF, "its file was closed by the run's own code")
 
     def finish(self) -> Path:
         """Complete the file: make sure it is on disk, and move it to the finished ones. Returns where it stands.
 
         :raises OSError: also where somebody removed the file, or has put another in its place.
         """
+        self._check_descriptor()
         os.fsync(self._descriptor)
         finished = self.store.folder / self.path.name
         with self.store.locked():

@@ -26,7 +26,7 @@ def read_pins(store: Store) -> dict[str, int]:
         pins = json.loads(path.read_bytes())
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise _damaged(store, str(error)) from error
     if not isinstance(pins, dict) or not all(type(number) is int for number in pins.values()):
         raise _damaged(store, "a JSON object of names and run numbers is expected")

@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
@@ -121,11 +120,10 @@ class Store:
 
     def replace(self, path: Path, data: bytes) -> None:
         """Write a small file in one step. The caller holds the lock."""
-        handle, temporary = tempfile.mkstemp(prefix=TEMPORARY_PREFIX, dir=path.parent)
+        handle, temporary = new_file(path.parent)
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(data)
-                os.fchmod(file.fileno(), 0o644)
             os.replace(temporary, path)
         except OSError:
             with suppress(OSError):
@@ -139,6 +137,12 @@ class Store:
                 if name.startswith(TEMPORARY_PREFIX):
                     with suppress(OSError):
                         os.unlink(folder / name)
+
+
+def new_file(folder: Path) -> tuple[int, Path]:
+    """Create a file under a name that no other has: (descriptor, path). Who may read it, the umask says."""
+    path = folder / f"{TEMPORARY_PREFIX}{os.urandom(6).hex()}"
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666), path
 
 
 def _is_number(text: str) -> bool:

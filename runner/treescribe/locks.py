@@ -55,7 +55,8 @@ def wait_for_lock(
     return True
 
 
-_open_in_this_process: set[int] = set()
+_LAST_STANDARD_STREAM = 2
+_open_in_this_process: dict[int, tuple[int, int]] = {}
 
 
 def _drop_in_forked_child() -> None:
@@ -77,16 +78,37 @@ def open_lock_file(path: Path, *, create: bool = True) -> int:
 
 
 def own_descriptor(descriptor: int) -> int:
-    """Have `descriptor` closed in processes forked from this one, so that they do not keep its lock."""
-    _open_in_this_process.add(descriptor)
+    """Take charge of an open file, and return the number that it has from here on.
+
+    It is closed in processes forked from this one, so that they do not keep its lock; and it is not one of the
+    standard streams, where these were closed and somebody may write to them all the same.
+    """
+    if descriptor <= _LAST_STANDARD_STREAM:
+        moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _LAST_STANDARD_STREAM + 1)
+        os.close(descriptor)
+        descriptor = moved
+    _open_in_this_process[descriptor] = _identity(descriptor)
     return descriptor
+
+
+def is_ours(descriptor: int) -> bool:
+    """Whether a number is still the file that it was: code that we run beside may close what it did not open."""
+    try:
+        return _open_in_this_process.get(descriptor) == _identity(descriptor)
+    except OSError:
+        return False
 
 
 def close_lock_file(descriptor: int) -> None:
     """Let go of the lock and close the file."""
-    if descriptor in _open_in_this_process:
-        _open_in_this_process.discard(descriptor)
+    if is_ours(descriptor):
         os.close(descriptor)
+    _open_in_this_process.pop(descriptor, None)
+
+
+def _identity(descriptor: int) -> tuple[int, int]:
+    status = os.fstat(descriptor)
+    return status.st_dev, status.st_ino
 
 
 @contextmanager

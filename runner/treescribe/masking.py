@@ -21,8 +21,8 @@ SHORTEST_SECRET = 8
 LONGEST_LINE = 1 << 16
 
 SECRET_NAME = re.compile(
-    r"(?:^|[_-])(?:TOKEN|SECRETS?|PASS|PASSWORDS?|PASSWD|PASSPHRASE|PWD|PAT|CREDENTIALS?|KEYS?|AUTH)(?:[_-]|$)"
-    r"|(?:TOKEN|SECRET|PASSWORD|PASS|APIKEY)$",
+    r"(?:^|[_-])(?:TOKEN|SECRETS?|PASS|PASSWORDS?|PASSWD|PASSPHRASE|PWD|PAT|CREDENTIALS?|KEYS?|AUTH)\d*(?:[_-]|$)"
+    r"|(?:TOKEN|SECRET|PASSWORD|PASS|(?:API|ACCESS|SECRET|PRIVATE)KEY)\d*$",
     re.IGNORECASE,
 )
 """Names of environment variables whose values are secrets."""
@@ -42,7 +42,15 @@ def is_secret_name(name: str) -> bool:
 
 def forms(value: str) -> set[str]:
     """How a secret can be written: as it is, quoted for Python, JSON or a shell, and each of its lines by itself."""
-    quoted = {repr(value)[1:-1], json.dumps(value)[1:-1], shlex.quote(value).strip("'"), value.replace("'", "\\'")}
+    quoted = {
+        value.strip(),  # what a shell makes of it unquoted
+        repr(value)[1:-1],
+        json.dumps(value)[1:-1],
+        json.dumps(value, ensure_ascii=False)[1:-1],
+        shlex.quote(value).strip("'"),
+        value.replace("'", "\\'"),
+        value.replace("'", "'\\''"),  # a shell that traces (set -x)
+    }
     lines = {line for line in value.splitlines() if len(line) >= SHORTEST_SECRET}
     return {form for form in {value, value.replace("\n", "\r\n"), *quoted, *lines} if len(form) >= SHORTEST_SECRET}
 

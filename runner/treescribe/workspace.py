@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -136,12 +135,12 @@ def ensure_state(workspace: Workspace) -> Path:
     state = workspace.state
     if state.is_dir():
         return state
-    staged = Path(tempfile.mkdtemp(prefix=STATE_FOLDER + ".", dir=workspace.root))
+    staged = workspace.root / f"{STATE_FOLDER}.{os.urandom(6).hex()}"
+    staged.mkdir()
     try:
         (staged / ".gitignore").write_text("*\n")
         (staged / "README").write_text(_README)
         (staged / "CACHEDIR.TAG").write_text(_CACHEDIR_TAG)
-        staged.chmod(0o755)
         staged.rename(state)
     except OSError:
         shutil.rmtree(staged, ignore_errors=True)

@@ -117,6 +117,9 @@ def test_without_secrets_and_patterns_nothing_waits() -> None:
         "CLIENT_SECRET",
         "VAULT_AUTH",
         "SSH_PASSPHRASE",
+        "GITHUB_TOKEN2",
+        "API_KEY1",
+        "AWSACCESSKEY",
     ],
 )
 def test_names_of_secrets(name: str) -> None:
