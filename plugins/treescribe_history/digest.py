@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 VERSION = 1
 RUNNING = "running"
+CUT_SHORT = ("cancelled", "interrupted")
+"""Outcomes of runs that did not reach their end: what they lack says nothing, so no other run is held against them."""
 
 
 @frozen

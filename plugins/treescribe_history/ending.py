@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from treescribe_history import recorder
 from treescribe_history.comparing import Comparison, compare_with_previous, with_changes
+from treescribe_history.digest import CUT_SHORT
 from treescribe_history.store import Store
 from treescribe_history.verdict_text import counts, reason
 
@@ -22,7 +23,9 @@ def finish(run: Run) -> None:
     comparison = Comparison()
     if finished is not None:
         header, path, digest = finished
-        comparison = compare_with_previous(Store(run.workspace), header, digest.facts, in_full=wanted)
+        comparison = compare_with_previous(
+            Store(run.workspace), header, digest.facts, in_full=wanted and digest.outcome not in CUT_SHORT
+        )
         recorder.tidy(run, path, with_changes(digest, comparison))
     if wanted:
         run.closing_lines.append(closing_line(run.id, run.verdict, comparison))
@@ -53,6 +56,9 @@ def closing_line(number: int | None, verdict: Verdict, comparison: Comparison) -
 def _changes(number: int, verdict: Verdict, comparison: Comparison) -> list[str]:
     if comparison.problem:
         return [f"not compared: {comparison.problem}"]
+    if verdict.outcome in CUT_SHORT:
+        hint = [f"treescribe history.diff {comparison.since} {number}"] if comparison.since is not None else []
+        return ["cut short", *hint]
     if comparison.since is None:
         return ["first run of these targets"]
     if comparison.result is None or comparison.identical:

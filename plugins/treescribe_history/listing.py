@@ -8,7 +8,6 @@ from typing import Annotated
 
 from treescribe.codec import Codec
 from treescribe.errors import RunUnavailable, TreescribeError
-from treescribe.events import RunOutcome
 from treescribe.frozen import Frozen, frozen
 from treescribe.host import host
 from treescribe.operation import Parameter
@@ -16,7 +15,7 @@ from treescribe.result import Result
 from treescribe.workspace import Workspace
 
 from treescribe_history.comparing import compare_with_previous
-from treescribe_history.digest import RUNNING, Digest, load_digest
+from treescribe_history.digest import CUT_SHORT, RUNNING, Digest, load_digest
 from treescribe_history.ids import last_id
 from treescribe_history.paging import LIMIT_HELP, OFFSET_HELP, check_page
 from treescribe_history.pins import names_of, read_pins
@@ -124,7 +123,7 @@ class Listing:
 
     def _changes(self, position: int, digest: Digest) -> tuple[int | None, str]:
         """The run before, and what differs from it: what the recorder found, where that run is still that run."""
-        if digest.outcome in (RUNNING, RunOutcome.INTERRUPTED):
+        if digest.outcome in (RUNNING, *CUT_SHORT):
             return None, ""
         base = next(self._earlier(position, digest), None)
         if base is None:
@@ -139,10 +138,10 @@ class Listing:
         return comparison.since, comparison.text or f"not compared: {comparison.problem}"
 
     def _earlier(self, position: int, digest: Digest) -> Iterator[Digest]:
-        """Runs of the same backend and targets before the one at a position, that do not go on."""
+        """Runs of the same backend and targets before the one at a position, that reached their end."""
         for stored in self.runs[position + 1 :]:
             other = self._digest(stored)
-            if isinstance(other, TreescribeError) or other.outcome == RUNNING:
+            if isinstance(other, TreescribeError) or other.outcome in (RUNNING, *CUT_SHORT):
                 continue
             if (other.backend, other.targets) == (digest.backend, digest.targets):
                 yield other

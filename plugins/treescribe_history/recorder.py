@@ -79,6 +79,10 @@ def finish(run: Run) -> tuple[Header, Path, Digest] | None:
         return None
     try:
         path = recording.live.finish()
+    except TimeoutError as error:  # it is whole; the next run moves it to the finished ones
+        _recordings.pop(run).live.close()
+        _warn(run, error, "is left to be put away by the next one")
+        return None
     except OSError as error:
         _give_up(run, error)
         return None
@@ -121,9 +125,9 @@ def _give_up(run: Run, error: OSError) -> None:
     _warn(run, error)
 
 
-def _warn(run: Run, error: OSError | TreescribeError) -> None:
+def _warn(run: Run, error: OSError | TreescribeError, what: str = "is not recorded") -> None:
     reason = str(error)
     if isinstance(error, OSError) and error.strerror:
         in_the_way = isinstance(error, (NotADirectoryError, FileExistsError)) and error.filename
         reason = f"{error.filename}: {error.strerror}" if in_the_way else error.strerror
-    say(f"treescribe: this run is not recorded in {run.workspace.root}: {reason}")
+    say(f"treescribe: this run {what} in {run.workspace.root}: {reason}")

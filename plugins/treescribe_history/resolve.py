@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from treescribe.errors import RunUnavailable, TreescribeError
 from treescribe.terminal import count
 
-from treescribe_history.digest import is_nested, kept_digest
+from treescribe_history.digest import CUT_SHORT, RUNNING, is_nested, kept_digest, load_digest
 from treescribe_history.ids import last_id
 from treescribe_history.pins import read_pins, unknown_name
 from treescribe_history.store import Store, StoredRun
@@ -77,7 +77,7 @@ def _is_nested(store: Store, stored: StoredRun) -> bool:
 
 
 def find_previous(store: Store, before: Header, *, same_store: bool = True) -> StoredRun | None:
-    """The last run before the one in `before` that has the same backend and targets and does not go on.
+    """The last run before the one in `before` that has the same backend and targets and reached its end.
 
     :param same_store: whether that one is of this workspace, so that its number counts here.
     """
@@ -85,9 +85,18 @@ def find_previous(store: Store, before: Header, *, same_store: bool = True) -> S
     for stored in store.runs():
         if stored.id >= before.run and same_store:
             continue
-        if _identity(store, stored) == wanted and not is_live(store, stored):
+        if _identity(store, stored) == wanted and _reached_its_end(store, stored):
             return stored
     return None
+
+
+def _reached_its_end(store: Store, stored: StoredRun) -> bool:
+    from treescribe.codec import Codec
+
+    try:
+        return load_digest(store, stored, Codec).outcome not in (RUNNING, *CUT_SHORT)
+    except RunUnavailable:
+        return False
 
 
 def previous(store: Store, before: Header, *, same_store: bool = True) -> StoredRun:

@@ -16,7 +16,7 @@ from treescribe.workspace import Workspace
 
 from treescribe_history.comparing import Comparison, compare_with_previous
 from treescribe_history.diagnostics import Diagnostics, diagnostics_of
-from treescribe_history.digest import RUNNING
+from treescribe_history.digest import CUT_SHORT, RUNNING
 from treescribe_history.resolve import RUN_HELP, RunReference, resolve
 from treescribe_history.store import Store
 from treescribe_history.transcript import Header, Transcript
@@ -102,7 +102,8 @@ def render(result: RunSummary, style: Style) -> str:
 def summarise_transcript(store: Store, transcript: Transcript) -> RunSummary:
     """Return the summary of a run that is stored, compared with the one before it."""
     verdict = reduce(transcript.events)
-    comparison = compare_with_previous(store, transcript.header, "", transcript) if verdict.outcome else Comparison()
+    whole = verdict.outcome not in ("", *CUT_SHORT)
+    comparison = compare_with_previous(store, transcript.header, "", transcript) if whole else Comparison()
     return build_summary(transcript.header, verdict, comparison)
 
 

@@ -111,12 +111,20 @@ def _identity(descriptor: int) -> tuple[int, int]:
     return status.st_dev, status.st_ino
 
 
+LONGEST_SECONDS = 30.0
+"""How long a lock is waited for that everybody holds for moments only: its holder has been stopped, or is stuck."""
+
+
 @contextmanager
 def exclusive(path: Path) -> Iterator[None]:
-    """Hold the lock on `path` for the block; for short, sure-to-end work only: it waits for ever."""
+    """Hold the lock on `path` for the block; for short, sure-to-end work only.
+
+    :raises TimeoutError: where somebody holds it for more than `LONGEST_SECONDS`.
+    """
     descriptor = open_lock_file(path)
     try:
-        wait_for_lock(descriptor)
+        if not wait_for_lock(descriptor, timeout=LONGEST_SECONDS):
+            raise TimeoutError(errno.ETIMEDOUT, f"another process holds its lock for {LONGEST_SECONDS:g} s", str(path))
         yield
     finally:
         close_lock_file(descriptor)

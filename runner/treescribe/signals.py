@@ -62,6 +62,19 @@ class _Undisturbed:
 undisturbed = _Undisturbed()
 
 
+_taken: list[_TakenSignals] = []
+
+
+def _give_back_in_fork() -> None:
+    """A fork has none of the run: signals do in it what they would without us."""
+    for taken in reversed(_taken):
+        taken.give_back()
+    _taken.clear()
+
+
+os.register_at_fork(after_in_child=_give_back_in_fork)
+
+
 class _TakenSignals:
     """Takes signals for a block; none outside of the main thread, which alone may.
 
@@ -80,13 +93,20 @@ class _TakenSignals:
                 if self._is_taken(number, previous):
                     self._previous[number] = previous
                     signal.signal(number, self._take)
+            _taken.append(self)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self in _taken:
+            self.give_back()
+            _taken.remove(self)
+
+    def give_back(self) -> None:
+        """Put the handlers back that were there, where nobody has put others since."""
         for number, previous in self._previous.items():
-            if signal.getsignal(number) == self._take:  # and not what a task has put there since
+            if signal.getsignal(number) == self._take:
                 signal.signal(number, previous)
 
     def _is_taken(self, number: int, previous: Any) -> bool:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from support import eventually, python_in_background
+from treescribe import locks
 from treescribe.locks import close_lock_file, exclusive, open_lock_file, own_descriptor, try_lock, wait_for_lock
 
 HOLD = """
@@ -163,3 +164,27 @@ def test_counting_in_a_file_between_processes_loses_nothing(tmp_path: Path) -> N
             process.stdin.flush()
         assert (one.wait(60), other.wait(60)) == (0, 0)
     assert (tmp_path / "count").read_text() == "40"
+
+
+def test_a_holder_that_is_stuck_is_waited_for_only_so_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(locks, "LONGEST_SECONDS", 0.05)
+    lock = tmp_path / "lock"
+    stuck = pytest.raises(TimeoutError, match="another process holds its lock")
+    with locks.exclusive(lock), stuck, locks.exclusive(lock):
+        pass
+    with locks.exclusive(tmp_path / "lock"):
+        pass
+
+
+def test_a_descriptor_that_somebody_closed_is_ours_no_more(tmp_path: Path) -> None:
+    """Code that is run beside may close every descriptor, and open files of its own under their numbers."""
+    descriptor = locks.open_lock_file(tmp_path / "lock")
+    assert locks.is_ours(descriptor)
+    os.close(descriptor)
+    assert not locks.is_ours(descriptor)
+    other = os.open(tmp_path / "other", os.O_CREAT | os.O_RDWR)
+    assert other == descriptor
+    assert not locks.is_ours(descriptor)
+    locks.close_lock_file(descriptor)
+    os.fstat(other)
+    os.close(other)

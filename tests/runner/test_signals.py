@@ -354,3 +354,12 @@ def test_afterwards_every_handler_is_the_one_it_was() -> None:
     with EndingSignals(lambda number: None):
         assert [signal.getsignal(number) for number in numbers] != before
     assert [signal.getsignal(number) for number in numbers] == before
+
+
+def test_a_fork_has_the_handlers_that_were_there_before() -> None:
+    """`multiprocessing` ends its processes with SIGTERM, which is not to wait for Python code to come round."""
+    with EndingSignals(lambda number: None):
+        pid = os.fork()
+        if pid == 0:
+            os._exit(0 if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL else 1)
+    assert os.waitpid(pid, 0)[1] == 0

@@ -10,9 +10,13 @@ import pytest
 from support import below
 from treescribe.events import CommandFinished, CompileFinished, Diagnostic, SuiteFinished
 from treescribe.nested import Parent
-from treescribe.request import RunRequest
+from treescribe.request import Outcome, RunRequest
 from treescribe.settings import Settings
+from treescribe.workspace import Workspace
+from treescribe_history.diff_runs import diff_runs
+from treescribe_history.listing import list_runs
 from treescribe_history.store import Store
+from treescribe_history.summary import summarise
 
 
 def line(run: Any) -> str:
@@ -78,14 +82,29 @@ def test_a_run_that_is_not_recorded(begin: Any, workspace: Any, record: Any, a_t
     workspace.state.unlink()
 
 
-def test_a_comparison_that_fails_breaks_nothing(record: Any, store: Store, a_test: Any) -> None:
-    record(a_test("test_a"))
-    (store.folder / "1.digest.json").unlink()
-    header, _, _ = (store.folder / "1.jsonl").read_bytes().partition(b"\n")
-    (store.folder / "1.jsonl").write_bytes(header + b"\n")
-    (store.folder / "1.jsonl").chmod(0o644)
-    run = record(a_test("test_a"))
-    assert line(run).startswith("History: #2 passed · 1 passed · since #1: ")
+def test_a_run_is_compared_with_the_last_one_that_reached_its_end(
+    record: Any, begin: Any, store: Store, a_test: Any, workspace: Workspace
+) -> None:
+    """What a run that was cut short lacks says nothing: no test is fixed, added or newly failing for it."""
+    tests = (a_test("test_a"), a_test("test_b"))
+    record(*tests)
+    cancelled = begin(a_test("test_a"), a_test("test_b", "cancelled"))
+    cancelled.finish(Outcome("cancelled", 130))
+    assert line(cancelled).endswith("1 cancelled · cut short · treescribe history.diff 1 2")
+    killed = record(a_test("test_a"))
+    path = store.folder / "3.jsonl"
+    path.write_bytes(path.read_bytes().rpartition(b'{"type":"RunFinished"')[0])
+    assert line(record(*tests)) == "History: #4 passed · 2 passed · no differences since #1"
+    assert line(record(a_test("test_a"), a_test("test_b", "failed"))) == (
+        "History: #5 failed · 1 passed, 1 failed · "
+        "newly failing since #4: tests/test_cart.py::test_b · treescribe history.diff 4 5"
+    )
+    listed = {row.run: (row.outcome, row.since) for row in list_runs(workspace).runs}
+    assert listed[4] == ("passed", 1)
+    assert (listed[2], listed[killed.id]) == (("cancelled", None), ("interrupted", None))
+    assert diff_runs(workspace).base.run == 4
+    assert diff_runs(workspace, target=4).base.run == 1
+    assert summarise(workspace, 2).changes is None
 
 
 def test_a_fault_in_comparing_is_told_and_the_run_is_kept(

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from history_processes import KILLED, PRELUDE, open_to_all
 from support import NOBODY, below, python, python_in_background
+from treescribe import locks
 from treescribe.codec import Codec
 from treescribe.errors import LockTimeout
 from treescribe.events import CommandStarted, Event, LogMessage, TaskStarted
@@ -26,6 +27,7 @@ from treescribe.run import Run
 from treescribe.workspace import Workspace
 from treescribe_history import live, recorder
 from treescribe_history.ids import last_id
+from treescribe_history.listing import list_runs
 from treescribe_history.store import Store
 
 
@@ -389,3 +391,62 @@ def test_a_lock_timeout_is_no_reason_to_break(begin: Any, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(recorder, "mint", held)
     assert begin().id is None
+
+
+@pytest.mark.parametrize("umask", [0o077, 0o022, 0o002])
+def test_who_may_read_the_history_the_umask_says(record: Any, store: Store, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        record()
+    finally:
+        os.umask(before)
+    for path in store.workspace.state.rglob("*"):
+        assert path.stat().st_mode & 0o777 & umask == 0, path
+        assert path.stat().st_mode & 0o400, path
+
+
+def test_a_run_whose_file_its_own_code_closed_is_not_recorded_and_writes_nowhere_else(
+    begin: Any, store: Store, tmp_path: Path, a_test: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = begin()
+    descriptor = recorder._recordings[run].live._descriptor
+    theirs = os.open(tmp_path / "theirs", os.O_CREAT | os.O_RDWR)
+    os.dup2(theirs, descriptor)
+    run.emit(a_test("test_a"))
+    run.finish(Outcome("passed", 0))
+    for number in (theirs, descriptor):
+        os.close(number)
+    assert (tmp_path / "theirs").read_bytes() == b""
+    assert run.id is None
+    assert "this run is not recorded" in capsys.readouterr().err
+
+
+def test_where_the_lock_cannot_be_had_at_the_end_the_run_is_left_whole(
+    begin: Any, record: Any, store: Store, monkeypatch: pytest.MonkeyPatch, a_test: Any
+) -> None:
+    monkeypatch.setattr(locks, "LONGEST_SECONDS", 0.05)
+    run = begin(a_test("test_a"))
+    with store.locked():
+        run.finish(Outcome("passed", 0))
+    assert [(stored.id, stored.active) for stored in store.runs()] == [(1, True)]
+    assert store.read(store.runs()[0], Codec()).state == "finished"
+    record()
+    assert [(stored.id, stored.active) for stored in store.runs()] == [(2, False), (1, False)]
+
+
+@pytest.mark.parametrize("number", [10**17, 10**18 - 1, 10**30, 0, -5])
+def test_an_id_that_somebody_wrote_by_hand_is_believed_only_so_far(record: Any, store: Store, number: int) -> None:
+    record()
+    (store.folder / "pins.json").write_text(json.dumps({"a": number}))
+    (store.folder / "counter").write_text(f"{number}\n")
+    ids = [record().id, record().id]
+    assert ids[1] == ids[0] + 1
+    assert [stored.id for stored in store.runs()] == [ids[1], ids[0], 1]
+
+
+def test_nesting_without_end_in_a_file_beside_the_runs_costs_no_run(record: Any, store: Store) -> None:
+    record()
+    for name in ("pins.json", "1.digest.json"):
+        (store.folder / name).write_text("[" * 100_000)
+    assert record().id == 2
+    assert {row.run for row in list_runs(store.workspace).runs} == {1, 2}
