@@ -17,6 +17,7 @@ from treescribe.events import (
     Severity,
     SuiteFinished,
     TaskFinished,
+    TaskStarted,
     TestFinished,
     TestStarted,
 )
@@ -58,13 +59,13 @@ class Item(Frozen):
 def items_of(events: Iterable[Event], unended: str) -> list[Item]:
     """Every item of a run, failing ones first, then by kind, then as they came.
 
-    :param unended: the status of a test or command that was begun and never ended.
+    :param unended: the status of a test, command or task that was begun and never ended.
     """
     items: list[Item] = []
     begun: dict[tuple[object, ...], Item] = {}
     for event in events:
         key = _key(event)
-        if isinstance(event, TestStarted | CommandStarted):
+        if isinstance(event, TestStarted | CommandStarted | TaskStarted):
             begun[key] = _begun(event, unended)
             continue
         begun.pop(key, None)
@@ -77,17 +78,21 @@ def items_of(events: Iterable[Event], unended: str) -> list[Item]:
 
 
 def _key(event: Event) -> tuple[object, ...]:
-    """What ties the beginning of a test or command to its end."""
+    """What ties the beginning of a test, a command or a task to its end."""
     if isinstance(event, TestStarted | TestFinished):
         return ("test", event.project, event.suite, event.test)
     if isinstance(event, CommandStarted | CommandFinished):
         return ("command", event.command)
+    if isinstance(event, TaskStarted | TaskFinished):
+        return ("task", event.task)
     return ()
 
 
-def _begun(event: TestStarted | CommandStarted, status: str) -> Item:
+def _begun(event: TestStarted | CommandStarted | TaskStarted, status: str) -> Item:
     if isinstance(event, CommandStarted):
         return Item(kind="command", name=event.line, status=status)
+    if isinstance(event, TaskStarted):
+        return Item(kind="task", name=_called(event), status=status)
     name = full_test_name(event.project, event.suite, event.test)
     return Item(kind="test", name=name, status=status, project=event.project or None)
 
@@ -155,11 +160,15 @@ def _of_command(command: CommandFinished) -> Item:
     )
 
 
-def _of_task(task: TaskFinished) -> Item:
+def _called(task: TaskStarted | TaskFinished) -> str:
     arguments = " ".join(f"{name}={value}" for name, value in task.arguments)
+    return f"{task.name} {arguments}".rstrip()
+
+
+def _of_task(task: TaskFinished) -> Item:
     return Item(
         kind="task",
-        name=f"{task.name} {arguments}".rstrip(),
+        name=_called(task),
         status=task.status,
         failing=task.status != "passed",
         message=task.error or None,

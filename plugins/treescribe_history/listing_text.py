@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from treescribe.terminal import Style, columns, relative_time
+from treescribe.terminal import Style, columns, count, relative_time
 
+from treescribe_history.digest import CUT_SHORT, RUNNING
 from treescribe_history.listing import UNREADABLE, RunRow, RunsResult
 from treescribe_history.verdict_text import OUTCOME_ROLES
 
@@ -51,9 +52,9 @@ def _outcome(row: RunRow, width: int) -> str:
 def _remark(row: RunRow) -> str:
     if row.outcome == UNREADABLE:
         remarks = [row.summary]
-    elif row.outcome in ("interrupted", "running"):
+    elif row.outcome in (RUNNING, *CUT_SHORT):
         seen = sum(row.tests.values())
-        remarks = [f"{seen:,} {'test' if seen == 1 else 'tests'} seen"]
+        remarks = [f"{count(seen, 'test')} seen" if seen else ""]
     else:
         remarks = [row.changes or ""]
     if row.pinned:

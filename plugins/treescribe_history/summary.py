@@ -90,9 +90,10 @@ def render(result: RunSummary, style: Style) -> str:
     number = f"#{result.run} " if result.run is not None else ""
     outcome = style.paint(number + result.outcome, OUTCOME_ROLES.get(result.outcome, "strong"))
     lines = [f"{outcome}{result.summary.removeprefix(result.outcome)}"]
+    width = max((len(failure.status) for failure in result.failures or ()), default=0)
     for failure in result.failures or ():
-        lines.append(f"  {failure.status}  {failure.test}")
-        lines += [f"          {failure.message}"] if failure.message else []
+        lines.append(f"  {failure.status.ljust(width)}  {failure.test}")
+        lines += [f"  {' ' * width}  {failure.message}"] if failure.message else []
     lines += [f"  {line}" for line in (result.diagnostics.top if result.diagnostics else ())]
     if result.run is not None:
         lines.append(f"treescribe history.show {result.run}")

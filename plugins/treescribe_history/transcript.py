@@ -196,4 +196,7 @@ def closing_events(header: Header, events: list[Event]) -> tuple[Event, ...]:
         for command in open_commands.values()
     ]
     duration = max(0, at - header.started_at)
-    return (*detached, RunFinished(at=at, outcome=RunOutcome.INTERRUPTED, duration_ms=duration))
+    return (
+        *detached,
+        RunFinished(at=at, outcome=RunOutcome.INTERRUPTED, error="its process died", duration_ms=duration),
+    )

@@ -18,6 +18,7 @@ from treescribe.events import (
     Output,
     SuiteFinished,
     TaskFinished,
+    TaskStarted,
     TestStarted,
 )
 from treescribe.facts import Fact
@@ -244,3 +245,20 @@ def test_lines_that_could_not_be_read_are_told(record: Any, workspace: Workspace
     assert "not read: line 3: " in text
     assert "1 events are of types" not in text
     assert "1 event is of a type that is not installed here" in text
+
+
+def test_a_task_that_did_not_end_is_shown_with_its_arguments() -> None:
+    events = [
+        TaskStarted(task=1, name="deploy", arguments=(("to", "web"),)),
+        TaskStarted(task=2, name="build", parent=1),
+        TaskFinished(task=2, name="build", status="passed"),
+    ]
+    shown = [(item.kind, item.name, item.status) for item in items_of(events, "unfinished")]
+    assert shown == [("task", "build", "passed"), ("task", "deploy to=web", "unfinished")]
+
+
+def test_a_run_that_was_killed_says_so(record: Any, a_test: Any, workspace: Workspace, store: Store) -> None:
+    record(a_test("test_a"))
+    path = store.folder / "1.jsonl"
+    path.write_bytes(path.read_bytes().rpartition(b'{"type":"RunFinished"')[0])
+    assert show(workspace, 1).reason == "its process died"

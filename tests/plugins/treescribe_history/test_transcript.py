@@ -180,7 +180,7 @@ def test_a_run_that_ends_without_its_end_is_interrupted(tmp_path: Path) -> None:
     assert transcript.state == "interrupted"
     *_, detached, end = transcript.events
     assert detached == CommandFinished(at=1500, command=4, line="sleep 60", status="detached")
-    assert end == RunFinished(at=1500, outcome="interrupted", duration_ms=500)
+    assert end == RunFinished(at=1500, outcome="interrupted", error="its process died", duration_ms=500)
     assert path.read_bytes() == before
 
 
