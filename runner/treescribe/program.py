@@ -27,6 +27,8 @@ from treescribe.saying import say
 from treescribe.terminal import show_any_text
 from treescribe.workspace import current_directory
 
+REFUSED = 2
+
 WITHOUT_TASKS = ("exec", ALIAS_PREFIX)
 """First words whose meaning is treescribe's own, so that no ``tasks.py`` is loaded for them.
 
@@ -43,13 +45,16 @@ class Program(InvokeProgram):
         self._made_parser: Parser | None = None
 
     def run(self, argv: list[str] | None = None, exit: bool = True) -> None:
-        """Run the command line; what treescribe itself refuses is told in one or two lines, with exit code 1."""
+        """Run the command line; what treescribe itself refuses is told in one or two lines, with exit code 2.
+
+        1 is what differences are told by (``history.diff --exit-code``), as by diff.
+        """
         try:
             super().run(argv, exit)
         except TreescribeError as error:
             sys.stdout.flush()
             say(f"treescribe: {error}")
-            sys.exit(1)
+            sys.exit(REFUSED)
 
     def print_version(self) -> None:
         print(f"treescribe {version('treescribe')} (invoke {invoke.__version__})")

@@ -165,7 +165,7 @@ def test_after_init_plain_inv_records(project: Path) -> None:
 
 def test_an_operation_outside_any_workspace_says_what_is_missing(tmp_path: Path) -> None:
     done = treescribe(tmp_path, "history.list")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert done.stderr.startswith(f"treescribe: {tmp_path} lies in no workspace")
     assert "Traceback" not in done.stderr
 
@@ -270,3 +270,13 @@ def test_a_pin_that_is_called_like_a_task_is_compared_with_and_no_task_runs(proj
     done = treescribe(project, "history.diff", "build", "--json")
     assert json.loads(done.stdout)["base"]["run"] == 1
     assert "built" not in done.stdout
+
+
+def test_scripts_can_tell_differences_from_runs_that_cannot_be_had(project: Path) -> None:
+    for script in ("true", "false"):
+        treescribe(project, "exec", "--", "sh", "-c", script)
+    codes = [
+        treescribe(project, "history.diff", "--exit-code", *words).returncode
+        for words in (("1", "1"), ("1", "2"), ("1", "99"))
+    ]
+    assert codes == [0, 1, 2]

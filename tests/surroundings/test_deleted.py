@@ -77,7 +77,7 @@ def test_the_state_deleted_and_begun_anew_by_another_run(surface: str, project: 
 
 
 @pytest.mark.parametrize(
-    ("words", "code"), [("history.list", 1), ("exec -- echo ran", 2)], ids=["an operation", "a command"]
+    ("words", "code"), [("history.list", 2), ("exec -- echo ran", 2)], ids=["an operation", "a command"]
 )
 def test_in_a_folder_that_is_gone_nothing_is_done_and_nobody_is_blamed(words: str, code: int, project: Project) -> None:
     gone = project.root / "gone"
