@@ -11,7 +11,7 @@ from treescribe_history.digest import CUT_SHORT, RUNNING, is_nested, kept_digest
 from treescribe_history.ids import last_id
 from treescribe_history.pins import read_pins, unknown_name
 from treescribe_history.store import Store, StoredRun
-from treescribe_history.transcript import LIVE, Header, Transcript
+from treescribe_history.transcript import LIVE, Header, Transcript, is_written_to
 
 if TYPE_CHECKING:
     from treescribe.codec import Codec
@@ -56,7 +56,7 @@ def latest_ended(store: Store) -> StoredRun:
     :raises RunUnavailable: where every run goes on, or there is none.
     """
     runs = store.runs()
-    ended = [stored for stored in runs if not is_live(store, stored)]
+    ended = [stored for stored in runs if not is_live(stored)]
     if runs and not ended:
         raise _still_live(store, runs[0])
     return _newest(store, ended)
@@ -94,7 +94,7 @@ def _reached_its_end(store: Store, stored: StoredRun) -> bool:
     from treescribe.codec import Codec
 
     try:
-        return load_digest(store, stored, Codec).outcome not in (RUNNING, *CUT_SHORT)
+        return not is_live(stored) and load_digest(store, stored, Codec).outcome not in (RUNNING, *CUT_SHORT)
     except RunUnavailable:
         return False
 
@@ -124,19 +124,14 @@ def _identity(store: Store, stored: StoredRun) -> tuple[str, tuple[str, ...]] | 
     return header.backend, header.targets
 
 
-def is_live(store: Store, stored: StoredRun) -> bool:
-    """Whether a run goes on at this moment. One that cannot be read does not: whoever wants it is told why."""
-    from treescribe.codec import Codec
-
-    try:
-        return stored.active and store.read(stored, Codec()).state == LIVE
-    except RunUnavailable:
-        return False
+def is_live(stored: StoredRun) -> bool:
+    """Whether a run goes on at this moment: its writer holds its file."""
+    return stored.active and is_written_to(stored.path)
 
 
 def ended(store: Store, stored: StoredRun) -> StoredRun:
     """Return the run, which must not go on; raises RunUnavailable where it does."""
-    if is_live(store, stored):
+    if is_live(stored):
         raise _still_live(store, stored)
     return stored
 

@@ -164,6 +164,15 @@ def _parse_events(data: bytes, codec: Codec) -> tuple[list[Event], tuple[str, ..
     return events, tuple(f"line {damage.position + 2}: {damage.problem}" for damage in damages)
 
 
+def is_written_to(path: Path) -> bool:
+    """Whether a writer holds the live file at `path`; one that was moved meanwhile has none."""
+    try:
+        with open(path, "rb") as file:
+            return _is_locked(file.fileno())
+    except OSError:
+        return False
+
+
 def _is_locked(descriptor: int) -> bool:
     """Whether a writer holds the live file. Only for a moment is the lock taken, shared, and given back on closing."""
     try:

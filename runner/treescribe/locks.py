@@ -101,9 +101,10 @@ def is_ours(descriptor: int) -> bool:
 
 def close_lock_file(descriptor: int) -> None:
     """Let go of the lock and close the file."""
-    if is_ours(descriptor):
+    ours = is_ours(descriptor)
+    _open_in_this_process.pop(descriptor, None)  # before its number can be that of another thread's file
+    if ours:
         os.close(descriptor)
-    _open_in_this_process.pop(descriptor, None)
 
 
 def _identity(descriptor: int) -> tuple[int, int]:
@@ -112,19 +113,30 @@ def _identity(descriptor: int) -> tuple[int, int]:
 
 
 LONGEST_SECONDS = 30.0
-"""How long a lock is waited for that everybody holds for moments only: its holder has been stopped, or is stuck."""
+"""How long a lock that everybody holds for moments only may stay with one holder: that one was stopped, or is stuck."""
 
 
 @contextmanager
 def exclusive(path: Path) -> Iterator[None]:
     """Hold the lock on `path` for the block; for short, sure-to-end work only.
 
-    :raises TimeoutError: where somebody holds it for more than `LONGEST_SECONDS`.
+    :raises TimeoutError: where somebody holds it for more than `LONGEST_SECONDS`. However many wait before us, as long
+        as it passes from one to the other we wait.
     """
     descriptor = open_lock_file(path)
-    try:
-        if not wait_for_lock(descriptor, timeout=LONGEST_SECONDS):
+    seen, since = os.fstat(descriptor).st_mtime_ns, 0.0
+
+    def look(waited: float) -> None:
+        nonlocal seen, since
+        taken = os.fstat(descriptor).st_mtime_ns
+        if taken != seen:
+            seen, since = taken, waited
+        elif waited - since > LONGEST_SECONDS:
             raise TimeoutError(errno.ETIMEDOUT, f"another process holds its lock for {LONGEST_SECONDS:g} s", str(path))
+
+    try:
+        wait_for_lock(descriptor, waiting=look)
+        os.utime(descriptor)  # by which those who wait see that it passes on
         yield
     finally:
         close_lock_file(descriptor)

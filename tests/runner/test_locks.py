@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -176,6 +177,25 @@ def test_a_holder_that_is_stuck_is_waited_for_only_so_long(tmp_path: Path, monke
         pass
 
 
+def test_a_lock_that_passes_from_one_to_the_other_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(locks, "LONGEST_SECONDS", 0.3)
+    taken: list[int] = []
+
+    def take(number: int) -> None:
+        with locks.exclusive(tmp_path / "lock"):
+            time.sleep(0.1)  # what holding it takes
+            taken.append(number)
+
+    threads = [threading.Thread(target=take, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert sorted(taken) == list(range(8))
+
+
 def test_a_descriptor_that_somebody_closed_is_ours_no_more(tmp_path: Path) -> None:
     """Code that is run beside may close every descriptor, and open files of its own under their numbers."""
     descriptor = locks.open_lock_file(tmp_path / "lock")
@@ -188,3 +208,19 @@ def test_a_descriptor_that_somebody_closed_is_ours_no_more(tmp_path: Path) -> No
     locks.close_lock_file(descriptor)
     os.fstat(other)
     os.close(other)
+
+
+def test_threads_that_open_and_close_at_once_let_go_of_every_lock(tmp_path: Path) -> None:
+    """A number that one thread gives back is another's in the next moment."""
+
+    def work(number: int) -> None:
+        for _ in range(300):
+            locks.close_lock_file(locks.open_lock_file(tmp_path / f"lock-{number}"))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    before = len(os.listdir("/dev/fd"))
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert len(os.listdir("/dev/fd")) == before
