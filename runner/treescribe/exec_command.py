@@ -110,15 +110,15 @@ def execute(run: Run, command: list[str], signals: PassedOnSignals, closed: Cont
         return _not_started(run, number, command[0], error)
     signals.pass_on_to(process)
     passing.close_child_ends()
-    passing.copy_until_end(stopped=lambda: signals.after_its_end is not None)
+    whole = passing.copy_until_end(times_stopped=lambda: len(signals.after_its_end))
     code = process.wait()
     if code < 0:
         run.command_finished(number, CommandStatus.SIGNALLED, signal=-code)
     else:
         run.command_finished(number, CommandStatus.EXITED, exit_code=code)
     exit_code = 128 - code if code < 0 else code
-    if signals.after_its_end is not None:  # what it left behind still held its output
-        return Outcome.of_signal(signals.after_its_end)
+    if not whole:  # what it left behind still held its output
+        return Outcome.of_signal(signals.after_its_end[0])
     if exit_code and signals.received:
         return Outcome(RunOutcome.CANCELLED, exit_code, f"{signal.Signals(signals.received[0]).name} came")
     if passing.problem:

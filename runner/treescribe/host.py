@@ -70,7 +70,8 @@ class Host:
             self._manager.trace.root.setwriter(lambda text: print(text, end="", file=sys.stderr))
             self._manager.enable_tracing()
         disabled = {name.strip() for name in environment.get(DISABLE_VARIABLE, "").split(",")}
-        self.plugins = tuple(self._load(point, disabled) for point in sorted(points, key=_load_order))
+        named = sorted(((_origin(point), point) for point in points), key=_load_order)
+        self.plugins = tuple(self._load(point, origin, disabled) for origin, point in named)
 
     @property
     def hook(self) -> pluggy.HookRelay:
@@ -145,11 +146,9 @@ class Host:
             self._notes.append(text)
             log.warning("treescribe: %s", text)
 
-    def _load(self, point: EntryPoint, disabled: set[str]) -> PluginState:
-        distribution, version = _name_and_version(point)
-
+    def _load(self, point: EntryPoint, origin: _Origin, disabled: set[str]) -> PluginState:
         def state(hooks: tuple[str, ...] = (), problem: str = "") -> PluginState:
-            return PluginState(point.name, version, distribution, hooks, problem)
+            return PluginState(point.name, origin.version, origin.distribution, hooks, problem)
 
         if point.name in disabled:
             return state(problem=f"switched off by {DISABLE_VARIABLE}")
@@ -262,18 +261,26 @@ class _Isolated:
     """What stands for a plugin in the plugin manager: its hook implementations, each guarded."""
 
 
-def _load_order(point: EntryPoint) -> tuple[bool, str]:
-    return (_name_and_version(point)[0] != OWN_DISTRIBUTION, point.name)
+class _Origin(NamedTuple):
+    """The distribution that brings a plugin; empty where there is none."""
+
+    distribution: str
+    version: str
 
 
-def _name_and_version(point: EntryPoint) -> tuple[str, str]:
-    """Of the distribution that brings a plugin; empty where there is none.
+def _load_order(named: tuple[_Origin, EntryPoint]) -> tuple[bool, str]:
+    origin, point = named
+    return (origin.distribution != OWN_DISTRIBUTION, point.name)
+
+
+def _origin(point: EntryPoint) -> _Origin:
+    """Where a plugin comes from.
 
     Read off the head of its metadata: to have the whole parsed, README and all, takes longer than importing a plugin.
     """
     text = (point.dist.read_text("METADATA") or point.dist.read_text("PKG-INFO") or "") if point.dist else ""
     head = dict(line.partition(": ")[::2] for line in text.partition("\n\n")[0].splitlines())
-    return head.get("Name", ""), head.get("Version", "")
+    return _Origin(head.get("Name", ""), head.get("Version", ""))
 
 
 @cache

@@ -96,16 +96,24 @@ class PassThrough:
         for channel in self._feeds:
             os.close(channel.child)
 
-    def copy_until_end(self, stopped: Callable[[], bool] = lambda: False) -> None:
-        """Copy until every process that holds the streams has closed them, or until `stopped` says so."""
+    def copy_until_end(self, times_stopped: Callable[[], int] = lambda: 0) -> bool:
+        """Copy until every process that holds the streams has closed them; whether that end was reached.
+
+        :param times_stopped: how often we were told to stop: once, and what is there is copied first; twice, and it is
+            not.
+        """
         with _resizing(tuple(self._feeds)), selectors.DefaultSelector() as selector:
             for channel in self._feeds:
                 selector.register(channel.source, selectors.EVENT_READ, channel)
-            while selector.get_map() and not stopped():
-                for key, _ in selector.select(_STOPPED_WITHIN_SECONDS):
+            while selector.get_map():
+                ready = selector.select(_STOPPED_WITHIN_SECONDS)
+                if times_stopped() > bool(ready):
+                    return False
+                for key, _ in ready:
                     if not self._copy_once(key.data):
                         selector.unregister(key.fileobj)
                         os.close(key.data.source)
+        return True
 
     def _copy_once(self, channel: Channel) -> bool:
         """Whether there may be more to copy."""

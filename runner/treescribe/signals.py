@@ -157,7 +157,7 @@ class PassedOnSignals(_TakenSignals):
     no command is there to wait for, and signals do what they do to any program.
 
     :ivar received: the signals that came since then, of those that end programs.
-    :ivar after_its_end: the first that came when the command had ended already.
+    :ivar after_its_end: those that came when the command had ended already; it may have been of the same Ctrl-C.
     """
 
     numbers = (*_ENDING, signal.SIGUSR1, signal.SIGUSR2)
@@ -165,7 +165,7 @@ class PassedOnSignals(_TakenSignals):
     def __init__(self) -> None:
         super().__init__()
         self.received: list[int] = []
-        self.after_its_end: int | None = None
+        self.after_its_end: list[int] = []
         self._held = False
         self._command: subprocess.Popen[bytes] | None = None
 
@@ -194,7 +194,7 @@ class PassedOnSignals(_TakenSignals):
         if self._command is None:
             return
         if self._command.poll() is not None:
-            self.after_its_end = self.after_its_end or number
+            self.after_its_end.append(number)
         elif number not in _KEYBOARD:
             self._command.send_signal(number)
 

@@ -283,3 +283,16 @@ def test_the_exit_code_can_be_had_where_ends_of_children_are_ignored(worktree: P
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 
     assert subprocess.run([*EXEC, "--", "false"], cwd=worktree, preexec_fn=ignore).returncode == 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_that_comes_when_the_command_has_just_ended_loses_nothing(worktree: Path, number: int) -> None:
+    """Ctrl-C reaches both: where the command is the quicker, its last words and its exit code are still its own."""
+    script = "head -c 120000 /dev/zero; exit 9"  # more than one pipe holds, less than two: it ends, and we cannot yet
+    with subprocess.Popen([*EXEC, "--", "sh", "-c", script], cwd=worktree, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        first = process.stdout.read(1)
+        eventually(lambda: not children_of(process.pid))
+        process.send_signal(number)
+        assert len(first + process.stdout.read()) == 120_000
+        assert process.wait(30) == 9

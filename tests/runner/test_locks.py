@@ -180,12 +180,12 @@ def test_a_holder_that_is_stuck_is_waited_for_only_so_long(tmp_path: Path, monke
 def test_a_lock_that_passes_from_one_to_the_other_is_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(locks, "LONGEST_SECONDS", 0.3)
+    monkeypatch.setattr(locks, "LONGEST_SECONDS", 2)
     taken: list[int] = []
 
     def take(number: int) -> None:
         with locks.exclusive(tmp_path / "lock"):
-            time.sleep(0.1)  # what holding it takes
+            time.sleep(0.4)  # what holding it takes
             taken.append(number)
 
     threads = [threading.Thread(target=take, args=(number,)) for number in range(8)]
