@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,3 +18,11 @@ def collector_paused() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
+
+
+def leave_quickly() -> None:
+    """Spare this process its last collection, at its exit: it looks through every module that was imported.
+
+    Only for a process in which no task of a user ran: finalizers of what is garbage by then are not called.
+    """
+    atexit.register(gc.freeze)

@@ -9,6 +9,7 @@ import pty
 import selectors
 import signal
 import termios
+import time
 import tty
 from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager, suppress
@@ -70,6 +71,9 @@ class Channel:
 
 _NAMES = {1: "standard output", 2: "standard error"}
 _STOPPED_WITHIN_SECONDS = 0.2
+_LITTLE = 4096
+_GATHERING_SECONDS = 0.003
+"""How long output may gather after a little has come: to be woken by each dot of a test runner costs it, too."""
 
 
 class PassThrough:
@@ -109,19 +113,24 @@ class PassThrough:
                 ready = selector.select(_STOPPED_WITHIN_SECONDS)
                 if times_stopped() > bool(ready):
                     return False
+                copied = 0
                 for key, _ in ready:
-                    if not self._copy_once(key.data):
+                    size = self._copy_once(key.data)
+                    copied += size
+                    if not size:
                         selector.unregister(key.fileobj)
                         os.close(key.data.source)
+                if 0 < copied < _LITTLE:
+                    time.sleep(_GATHERING_SECONDS)
         return True
 
-    def _copy_once(self, channel: Channel) -> bool:
-        """Whether there may be more to copy."""
+    def _copy_once(self, channel: Channel) -> int:
+        """How many bytes were copied; 0 where no more can be."""
         data = channel.read()
         if data:
             channel.write(data)
             self._feeds[channel](data)
-        return bool(data) and not channel.reader_gone
+        return 0 if channel.reader_gone else len(data)
 
 
 @contextmanager

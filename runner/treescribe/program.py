@@ -19,6 +19,7 @@ from invoke.parser.context import ParserContext, to_flag
 from invoke.parser.parser import Parser
 from invoke.program import Program as InvokeProgram
 
+from treescribe.collector import leave_quickly
 from treescribe.errors import TreescribeError
 from treescribe.host import host
 from treescribe.loader import WorktreeLoader
@@ -179,7 +180,11 @@ class Program(InvokeProgram):
 
         Operations alone need neither: what records is not even imported for them.
         """
-        executor_class = self._configured_executor() if self._has_users_tasks() else Executor
+        if self._has_users_tasks():
+            executor_class = self._configured_executor()
+        else:
+            leave_quickly()
+            executor_class = Executor
         executor_class(self.collection, self.config, self.core).execute(*self.tasks)
 
     def _has_users_tasks(self) -> bool:

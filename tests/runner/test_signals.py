@@ -19,17 +19,27 @@ from treescribe.signals import EndingSignals, undisturbed
 
 TASKS = """
 import sys
+from pathlib import Path
 from invoke import task
+from invoke.runners import Local
+
+is_finished = Local.process_is_finished.fget
+
+def noted(runner):
+    Path("invoke waits").touch()
+    return is_finished(runner)
+
+Local.process_is_finished = property(noted)
 
 @task
 def wait(c, how, pty=False):
-    c.run(f"{sys.executable} waiting.py {how}", pty=pty, in_stream=False if how == "deaf" else None)
+    c.run(f"{sys.executable} waiting.py {how} 'invoke waits'", pty=pty, in_stream=False if how == "deaf" else None)
 
 @task
 def own_handler(c):
     import signal
     signal.signal(signal.SIGTERM, lambda *_: print("taken care of") or sys.exit(3))
-    c.run(f"{sys.executable} waiting.py dies")
+    c.run(f"{sys.executable} waiting.py dies 'invoke waits'")
 
 @task
 def talks(c):
@@ -49,6 +59,10 @@ elif how == "deaf":
     signal.signal(signal.SIGINT, note)
 elif how == "tidy":
     signal.signal(signal.SIGINT, note)
+while sys.argv[2:] and not os.path.exists(sys.argv[2]):
+    time.sleep(0.01)
+if "INPUT_ENDS" in os.environ:
+    sys.stdin.read()  # invoke takes a moment to hand the end of its own on
 with open("pid", "w") as file:
     file.write(str(os.getpid()))
 print("ready", flush=True)
@@ -167,6 +181,7 @@ def started(root: Path, command: list[str]) -> subprocess.Popen[bytes]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         process_group=0,
+        env={**os.environ, "INPUT_ENDS": "1"},
     )
     assert process.stdout is not None
     assert process.stdout.readline() == b"ready\n"
