@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from treescribe.executor import Executor
     from treescribe.facts import Fact, WorkspacePath
     from treescribe.operation import Operation, Parameter
+    from treescribe.output_readers import OutputReader, plain_text
     from treescribe.request import Outcome, RunRequest
     from treescribe.run import Run
     from treescribe.spec import hookimpl
@@ -32,6 +33,7 @@ _HOMES = {
     "InvalidInput": "errors",
     "Operation": "operation",
     "Outcome": "request",
+    "OutputReader": "output_readers",
     "Parameter": "operation",
     "Run": "run",
     "RunRequest": "request",
@@ -41,6 +43,7 @@ _HOMES = {
     "Workspace": "workspace",
     "WorkspacePath": "facts",
     "hookimpl": "spec",
+    "plain_text": "output_readers",
 }
 
 __all__ = [
@@ -51,6 +54,7 @@ __all__ = [
     "InvalidInput",
     "Operation",
     "Outcome",
+    "OutputReader",
     "Parameter",
     "Run",
     "RunRequest",
@@ -60,6 +64,7 @@ __all__ = [
     "Workspace",
     "WorkspacePath",
     "hookimpl",
+    "plain_text",
 ]
 
 

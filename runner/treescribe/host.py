@@ -248,11 +248,16 @@ def _is_event_type(part: Any) -> bool:
     return isinstance(part, type) and issubclass(part, Event)
 
 
+def _is_reader(part: Any) -> bool:
+    return callable(getattr(part, "read", None)) and callable(getattr(part, "end", None))
+
+
 _ANSWERS = {
     "treescribe_backends": _list_of(_is_named, "backends"),
     "treescribe_event_types": _list_of(_is_event_type, "event classes"),
     "treescribe_operations": _list_of(_is_named, "operations"),
     "treescribe_command_environment": _list_of(lambda part: isinstance(part, Variable), "variables"),
+    "treescribe_output_readers": _list_of(_is_reader, "output readers"),
 }
 """The hooks that answer with lists."""
 

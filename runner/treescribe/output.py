@@ -29,6 +29,8 @@ class OutputCapture:
     From then on bytes are only remembered, and the oldest forgotten: `finish` masks and emits what is left of them,
     with the number of bytes left out before it. So a flood costs next to nothing, however long masking takes.
     Thread-safe: a command's output may still come while its run ends.
+
+    :param also: takes all the bytes, too.
     """
 
     def __init__(
@@ -40,8 +42,10 @@ class OutputCapture:
         masker: Masker,
         limits: OutputLimits,
         clock: Clock,
+        also: Callable[[bytes], None] | None = None,
     ) -> None:
         self._emit = emit
+        self._also = also
         self._clock = clock
         self._flushed_at = clock.elapsed_ms()
         self._lock = threading.Lock()
@@ -59,6 +63,8 @@ class OutputCapture:
 
     def feed(self, data: bytes) -> None:
         """Take the next bytes of the stream."""
+        if self._also is not None:
+            self._also(data)
         with self._lock:
             if self._finished:
                 return

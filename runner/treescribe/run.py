@@ -27,6 +27,7 @@ from treescribe.host import Host
 from treescribe.masking import Masker
 from treescribe.nested import PARENT_VARIABLE, Forwarder, NestedRuns, Parent, parent_of_this_process
 from treescribe.output import OutputCapture
+from treescribe.output_readers import CommandReaders
 from treescribe.reduce import Reducer, Verdict
 from treescribe.request import Outcome, RunRequest
 from treescribe.saying import say
@@ -72,6 +73,7 @@ class Run:
         self._pending: list[Event] | None = []  # emitted before RunStarted
         self._open: dict[int, tuple[CommandStarted, int]] = {}
         self._captures: dict[int, list[OutputCapture]] = {}
+        self._command_readers: dict[int, CommandReaders | None] = {}
         self._numbers = count(1)
         self._spool: Spool | None = None
         self._readers: list[tuple[str, SpoolReader]] = []
@@ -119,6 +121,7 @@ class Run:
             self._spool.close()
         for number in tuple(self._open):
             self.command_finished(number, CommandStatus.DETACHED, settle=False)
+        self._host.hook.treescribe_run_finishing(run=self)
         finished = RunFinished(
             outcome=outcome.outcome,
             exit_code=outcome.exit_code,
@@ -234,10 +237,13 @@ class Run:
             with self._lock:
                 entry = self._open.pop(number, None)
                 captures = self._captures.pop(number, ())
+                readers = self._command_readers.pop(number, None)
             if entry is None:
                 return
             for capture in captures:
                 capture.finish()
+            if readers is not None:
+                readers.finish()
             started, begun = entry
             self.emit(
                 CommandFinished(
@@ -253,6 +259,7 @@ class Run:
 
     def capture(self, command: int, stream: str) -> OutputCapture:
         """What takes the bytes of one stream of a command, until the command has finished."""
+        readers = self._readers_of(command)
         capture = OutputCapture(
             self._pass,
             command=command,
@@ -260,10 +267,21 @@ class Run:
             masker=self.masker,
             limits=self.settings.output,
             clock=self.clock,
+            also=readers.stream(stream) if readers is not None else None,
         )
         with self._lock:
             self._captures.setdefault(command, []).append(capture)
         return capture
+
+    def _readers_of(self, command: int) -> CommandReaders | None:
+        """What plugins want to read of a command; None where they want nothing, or it has ended."""
+        with self._lock:
+            if command in self._open and command not in self._command_readers:
+                started, _ = self._open[command]
+                brought = self._host.hook.treescribe_output_readers(run=self, command=started)
+                readers = [reader for answer in reversed(brought) for reader in answer]
+                self._command_readers[command] = CommandReaders(readers, self.emit, self.report) if readers else None
+            return self._command_readers.get(command)
 
     def environment(self, base: Mapping[str, str]) -> dict[str, str]:
         """Return the environment of a child command whose own would be `base`."""

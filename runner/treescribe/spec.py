@@ -18,8 +18,9 @@ import pluggy
 if TYPE_CHECKING:
     from treescribe.backend import Backend
     from treescribe.environment import Variable
-    from treescribe.events import Event
+    from treescribe.events import CommandStarted, Event
     from treescribe.operation import Operation
+    from treescribe.output_readers import OutputReader
     from treescribe.request import Outcome
     from treescribe.run import Run
     from treescribe.workspace import Workspace
@@ -74,12 +75,14 @@ def treescribe_event(run: Run, event: Event) -> None:
        then `treescribe_run_started`, the recorder first: it mints the run's id and opens the live transcript.
     3. `RunStarted` is emitted, after it everything that was emitted during 2.
     4. The backend runs the targets. Each task is `TaskStarted` … `TaskFinished`, nested. For each command,
-       `treescribe_command_environment` is collected before the process starts; then `CommandStarted`, `Output`,
-       whatever is read from the run's spool (tests of a pytest below it, events of a nested run), and
-       `CommandFinished` after the spool was read to its end.
-    5. `Run.finish`: the spool is read to its end, commands that still run are told as detached, `RunFinished` is
-       emitted: the last event. So it is, too, where a signal is about to end the process.
-    6. `treescribe_run_finished`, the recorder first: it completes the transcript. Then the lock is released.
+       `treescribe_command_environment` is collected before the process starts; then `CommandStarted`,
+       `treescribe_output_readers`, `Output`, whatever readers make of the output (diagnostics) and is read from the
+       run's spool (tests of a pytest below it, events of a nested run), and `CommandFinished` after both were read to
+       their end.
+    5. `Run.finish`: the spool is read to its end, commands that still run are told as detached; then
+       `treescribe_run_finishing`, the last chance to emit. All this, too, where a signal is about to end the process.
+    6. `RunFinished` is emitted: the last event.
+    7. `treescribe_run_finished`, the recorder first: it completes the transcript. Then the lock is released.
 
     Every event passes `Run.emit`, which stamps it with the time, masks secrets, and calls this hook; calls are in
     order and never overlap, whichever thread emitted. What an implementation emits from here comes after the event
@@ -88,6 +91,11 @@ def treescribe_event(run: Run, event: Event) -> None:
     :param run: the run that the event belongs to.
     :param event: the event as it is recorded.
     """
+
+
+@hookspec
+def treescribe_run_finishing(run: Run) -> None:
+    """All commands of a run have ended; what is still to be told of it, such as reports on disk, is emitted here."""
 
 
 @hookspec
@@ -104,4 +112,14 @@ def treescribe_command_environment(workspace: Workspace, run: Run) -> Sequence[V
 
     Called once per run, before its first command starts. What the user set is added to, never replaced (see
     `Variable`).
+    """
+
+
+@hookspec
+def treescribe_output_readers(run: Run, command: CommandStarted) -> Sequence[OutputReader] | None:
+    """Return readers of what a command prints, such as one that knows a compiler's messages.
+
+    Called for each command as its output is about to begin, not for disowned ones. The readers belong to this one
+    command. The events that they return are emitted before its `CommandFinished`. Reading costs the command time
+    where it prints much: look for something cheap first.
     """

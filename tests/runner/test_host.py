@@ -230,6 +230,7 @@ def use_everything(loaded: Host, workspace: Workspace) -> Run:
     run.start()
     run.environment({})
     run.emit(TestStarted(suite="s", test="t"))
+    run.capture(run.command_started("make"), "stdout").feed(b"built\n")
     run.finish(Outcome("passed", 0))
     return run
 

@@ -36,13 +36,17 @@ from treescribe.workspace_lock import HELD_VARIABLE, WorkspaceLock
 PASSED = Outcome("passed", 0)
 
 
-class Early:
-    """A plugin that has something to say before the run has begun."""
+class Talkative:
+    """A plugin that has something to say before the run has begun, and when its commands have ended."""
 
     @hookimpl
     def treescribe_run_started(self, run: Run) -> None:
         run.report("early one")
         run.report("early two")
+
+    @hookimpl
+    def treescribe_run_finishing(self, run: Run) -> None:
+        run.report("late")
 
 
 # -- order ----------------------------------------------------------------------------------------------------
@@ -50,11 +54,12 @@ class Early:
 
 def test_hooks_and_events_come_in_the_order_that_the_contract_tells(workspace: Workspace) -> None:
     witness = Witness()
-    run = new_run(workspace, witness, Early())
+    run = new_run(workspace, witness, Talkative())
     run.start()
     number = run.command_started("make")
     run.capture(number, "stdout").feed(b"built\n")
     run.command_finished(number, "exited", exit_code=0)
+    run.command_started("a daemon")
     run.finish(PASSED)
     assert witness.calls == [
         "run_started",
@@ -64,10 +69,13 @@ def test_hooks_and_events_come_in_the_order_that_the_contract_tells(workspace: W
         "CommandStarted",
         "Output",
         "CommandFinished",
+        "CommandStarted",
+        "CommandFinished",
+        "LogMessage",
         "RunFinished",
         "run_finished",
     ]
-    assert [event.message for event in witness.of(LogMessage)] == ["early one", "early two"]
+    assert [event.message for event in witness.of(LogMessage)] == ["early one", "early two", "late"]
 
 
 def test_events_are_stamped_by_the_clock_unless_they_are_already(workspace: Workspace) -> None:
