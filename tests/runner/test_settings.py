@@ -18,6 +18,8 @@ EVERYTHING = {
     "redact": ["pin \\d+", "(?i)bearer \\w+"],
     "effects": {"lint": "read-only", "deploy": "destructive", "gen": "additive"},
     "output": {"head": 10, "tail": 20},
+    "junit": ["target/surefire-reports/*.xml", "**/junit.xml"],
+    "sarif": "out/*.sarif",
 }
 READ = Settings(
     summary="never",
@@ -26,6 +28,8 @@ READ = Settings(
     redact=("pin \\d+", "(?i)bearer \\w+"),
     effects={"lint": "read-only", "deploy": "destructive", "gen": "additive"},
     output=OutputLimits(10, 20),
+    junit=("target/surefire-reports/*.xml", "**/junit.xml"),
+    sarif=("out/*.sarif",),
 )
 
 
@@ -39,7 +43,7 @@ def test_what_is_not_set_has_its_default(nothing: Any) -> None:
 
 
 def test_the_defaults_are_those_of_the_documentation() -> None:
-    assert Settings() == ("auto", 32, 64 * 1024 * 1024, (), {}, (65536, 65536))
+    assert Settings() == ("auto", 32, 64 * 1024 * 1024, (), {}, (65536, 65536), (), ())
 
 
 POSITIVE = "must be a whole number of at least 1."
@@ -72,6 +76,10 @@ REFUSED: list[tuple[Any, str]] = [
         {"effects": {"lint": "harmless"}},
         "the setting treescribe.effects.lint must be one of read-only, additive, destructive.",
     ),
+    ({"junit": 5}, "the setting treescribe.junit must be a glob pattern or a list of them."),
+    ({"sarif": [""]}, "the setting treescribe.sarif must be a glob pattern or a list of them."),
+    ({"junit": "/tmp/*.xml"}, "the setting treescribe.junit holds '/tmp/*.xml', which leads out of the workspace."),
+    ({"sarif": ["a/../../b"]}, "the setting treescribe.sarif holds 'a/../../b', which leads out of the workspace."),
     ({"colour": "red"}, "unknown setting treescribe.colour."),
     ({"history": {"kept": 1}}, "unknown setting treescribe.history.kept."),
     ({"output": {"middle": 1}}, "unknown setting treescribe.output.middle."),
