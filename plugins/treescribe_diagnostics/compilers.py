@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from pathlib import PurePath
+from typing import ClassVar
 
 from treescribe.events import Severity
 
@@ -22,14 +23,15 @@ class Located:
 
     _LINE = re.compile(
         r"(?P<path>[^\s:][^:]*):(?P<line>\d+):(?:(?P<column>\d+):)?(?:\d+:\d+:)? "  # mypy --show-error-end
-        r"(?P<severity>fatal error|error|warning): (?P<message>.+)"
+        r"(?P<severity>fatal error|error|warning)(?:\[(?P<code>[\w-]+)\])?: (?P<message>.+)"  # cargo's short format
     )
-    _MYPY_CODE = re.compile(r"(?P<message>.*?)  \[(?P<code>[a-z0-9-]+)\]")
+    _MYPY_CODE = re.compile(r"(?P<message>.*?)\s+\[(?P<code>[a-z0-9-]+)\]")
     _CC_CODE = re.compile(r"(?P<message>.*) \[(?P<code>-W[^\]\s]+|-f[^\]\s]+)\]")
     _JAVAC_CODE = re.compile(r"\[(?P<code>[a-z-]+)\] (?P<message>.*)")
-    _TOOLS = {
+    _TOOLS: ClassVar[dict[str, tuple[tuple[str, ...], re.Pattern[str] | None]]] = {
         "mypy": ((".py", ".pyi"), _MYPY_CODE),
         "javac": ((".java",), _JAVAC_CODE),
+        "rustc": ((".rs",), None),
         "cc": ((".c", ".h", ".cc", ".cpp", ".cxx", ".c++", ".hh", ".hpp", ".hxx", ".m", ".mm", ".s"), _CC_CODE),
     }
     _CARET = re.compile(r"(\s*)\^")
@@ -39,15 +41,31 @@ class Located:
         if found is None:
             return None
         path, text, column = found["path"], found["message"], int(found["column"] or 0)
-        tool, code = "", ""
-        for name, (suffixes, pattern) in self._TOOLS.items():
-            if path.lower().endswith(suffixes):
-                tool, coded = name, pattern.fullmatch(text)
-                text, code = (coded["message"], coded["code"]) if coded else (text, "")
-        if tool == "javac":
+        tool, pattern = self._tool(path)
+        if tool == "mypy":
+            text = self._whole(text, lines)
+        elif tool == "javac":
             column = self._column_of_caret(lines)
+        coded = pattern.fullmatch(text) if pattern else None
+        text, code = (coded["message"], coded["code"]) if coded else (text, found["code"] or "")
         sure = bool(PurePath(path).suffix)  # "12:30:01: error: …" of a log is none
         return Message(SEVERITIES[found["severity"]], path, int(found["line"]), column, text, code, tool, sure)
+
+    def _tool(self, path: str) -> tuple[str, re.Pattern[str] | None]:
+        """Who speaks of files of this kind, and how the rule's name stands in its messages."""
+        for name, (suffixes, pattern) in self._TOOLS.items():
+            if path.lower().endswith(suffixes):
+                return name, pattern
+        return "", None
+
+    def _whole(self, text: str, lines: Lines) -> str:
+        """A message that was broken into lines (``mypy --pretty``): it goes on to the rule's name."""
+        whole = text
+        for line in lines.after(5):
+            if self._MYPY_CODE.fullmatch(whole) or not line or line[0].isspace():
+                break
+            whole = f"{whole.rstrip()} {line}"
+        return whole if self._MYPY_CODE.fullmatch(whole) else text
 
     def _column_of_caret(self, lines: Lines) -> int:
         """The column that javac shows by a caret below the source line."""
@@ -93,7 +111,7 @@ class Dashed:
     def _rule_below(self, lines: Lines) -> str:
         """The rule of a message of several lines: those that go on are indented deeper, the last one names it."""
         for line in lines.after(6):
-            if not line.startswith("    "):
+            if len(line) - len(line.lstrip()) < 4:  # spaces, and ones that do not break
                 return ""
             if rule := self._RULE.fullmatch(line):
                 return rule["code"]
@@ -105,7 +123,7 @@ class Arrowed:
 
     _POSITION = re.compile(r"\s*--> (?P<path>\S.*?):(?P<line>\d+):(?P<column>\d+)")
     _RUSTC = re.compile(r"(?P<severity>error|warning)(?:\[(?P<code>[\w-]+)\])?: (?P<message>.+)")
-    _RUFF = re.compile(r"(?P<code>[A-Z]+\d+|invalid-syntax|[a-z]+(?:-[a-z]+)+):? (?:\[\*\] )?(?P<message>.+)")
+    _RUFF = re.compile(r"(?P<code>[A-Z]+\d+|unformatted|[a-z]+(?:-[a-z]+)+):? (?:\[\*\] )?(?P<message>.+)")
     _NO_HEADLINE = re.compile(r"\s*(?:note|help|= )|\s*\d* *\||\s*:::")
 
     def read(self, lines: Lines) -> Message | None:
