@@ -22,7 +22,7 @@ class Located:
     """
 
     _LINE = re.compile(
-        r"(?P<path>[^\s:][^:]*):(?P<line>\d+):(?:(?P<column>\d+):)?(?:\d+:\d+:)? "  # mypy --show-error-end
+        r"(?P<path>[^\s:][^:]*):(?P<line>\d+):(?:(?P<column>\d+):)?(?:\d+:\d+:|(?:\{[\d:,-]+\})+:)? "  # where it ends: of mypy, of clang
         r"(?P<severity>fatal error|error|warning)(?:\[(?P<code>[\w-]+)\])?: (?P<message>.+)"  # cargo's short format
     )
     _MYPY_CODE = re.compile(r"(?P<message>.*?)\s+\[(?P<code>[a-z0-9-]+)\]")
