@@ -106,7 +106,8 @@ def told(recorded: Recorded) -> dict[str, tuple[str, str]]:
 
 
 VARYING = re.compile(
-    r"[\d.]+=setup.*?\]( |(?=\)))|\d+(\.\d+)?(?= seconds)|(?<=pid=)\d+|(?<=PYTHONHASHSEED=)\d+|(?<=/package/)\d+|in …s =+|=+ "
+    r"[\d.]+=setup.*?\]( |(?=\)))|\d+(\.\d+)?(?= seconds)|in …s =+|=+ "
+    r"|(?<=pid=)\d+|(?<=PYTHONHASHSEED=)\d+|(?<=/package/)\d+"
 )
 
 
