@@ -23,8 +23,9 @@ class Recorder:
     even the file can be created, nothing is recorded.
     """
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: Journal, environment: str) -> None:
         self._journal = journal
+        self._environment = environment
         self._begun = False
         self._open: dict[tuple[str, Any], Verdict] = {}
         self._lost = 0
@@ -84,6 +85,7 @@ class Recorder:
                 "pid": self._journal.pid,
                 "file": self._journal.path,
                 "rootdir": str(session.config.rootpath),
+                "environment": self._environment,
             }
         )
 
