@@ -21,8 +21,9 @@ class Located:
     https://mypy.readthedocs.io/en/stable/command_line.html#configuring-error-messages
     """
 
+    _END = r"(?:\d+:\d+:|(?:\{[\d:,-]+\})+:)?"  # where a place ends, as mypy and clang tell it if asked
     _LINE = re.compile(
-        r"(?P<path>[^\s:][^:]*):(?P<line>\d+):(?:(?P<column>\d+):)?(?:\d+:\d+:|(?:\{[\d:,-]+\})+:)? "  # where it ends: of mypy, of clang
+        rf"(?P<path>[^\s:][^:]*):(?P<line>\d+):(?:(?P<column>\d+):)?{_END} "
         r"(?P<severity>fatal error|error|warning)(?:\[(?P<code>[\w-]+)\])?: (?P<message>.+)"  # cargo's short format
     )
     _MYPY_CODE = re.compile(r"(?P<message>.*?)\s+\[(?P<code>[a-z0-9-]+)\]")

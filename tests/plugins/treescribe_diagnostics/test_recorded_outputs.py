@@ -90,5 +90,5 @@ def test_a_terminal_makes_no_difference(root: Path, name: str) -> None:
 
 def test_every_tool_is_recorded() -> None:
     assert {name.partition("-")[0] for name in NAMES} >= set(
-        "cargo clang flake8 gcc go javac maven mypy pyright ruff".split()
+        ["cargo", "clang", "flake8", "gcc", "go", "javac", "maven", "mypy", "pyright", "ruff"]
     )
