@@ -10,10 +10,9 @@ from treescribe_diagnostics.message import SEVERITIES, Lines, Message
 
 
 class Coded:
-    """``path:line:column: CODE message``: flake8, and ruff's concise format.
+    """``path:line:column: CODE message``: flake8, and ruff's concise format. All are errors, as their exit codes say.
 
-    Of flake8's codes, those of pyflakes (F) and pycodestyle's errors (E) are errors, the others warnings; all of
-    ruff's are errors.
+    :param command: the command line, which may say which of them it is.
     """
 
     _LINE = re.compile(
@@ -21,16 +20,16 @@ class Coded:
         r"(?P<code>[A-Z]{1,4}\d{1,5}|invalid-syntax:) (?P<message>.+)"
     )
 
+    def __init__(self, command: str) -> None:
+        self._tool = next((name for name in ("ruff", "flake8") if name in command), "")
+
     def read(self, lines: Lines) -> Message | None:
         found = self._LINE.fullmatch(lines.line)
         if found is None:
             return None
-        code = found["code"].rstrip(":")
-        text = found["message"].removeprefix("[*] ")
-        of_ruff = text != found["message"] or "`" in text or code == "invalid-syntax"
-        severity = Severity.ERROR if of_ruff or code[0] in "EF" else Severity.WARNING
-        tool = "ruff" if of_ruff else "flake8"
-        return Message(severity, found["path"], int(found["line"]), int(found["column"]), text, code, tool, sure=False)
+        line, column = int(found["line"]), int(found["column"])
+        code, text = found["code"].rstrip(":"), found["message"].removeprefix("[*] ")
+        return Message(Severity.ERROR, found["path"], line, column, text, code, self._tool, sure=False)
 
 
 class EslintStylish:

@@ -58,7 +58,7 @@ class DiagnosticsReader:
 
     def _stream(self, name: str) -> _Stream:
         if name not in self._streams:
-            self._streams[name] = _Stream()
+            self._streams[name] = _Stream(self._command.line)
         return self._streams[name]
 
     def _diagnostics(self, found: Iterable[Told]) -> Iterator[Event]:
@@ -100,9 +100,9 @@ class _Stream:
     :ivar passed_over: how many characters were not looked at.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, command: str) -> None:
         self.passed_over = 0
-        self._formats = _formats()
+        self._formats = _formats(command)
         self._room = READ_CHARACTERS
         self._lines: list[str] = []
         self._next = 0  # the first line that was not looked at
@@ -161,7 +161,7 @@ class _Stream:
             self.passed_over += len(first)
 
 
-def _formats() -> list[Format]:
+def _formats(command: str) -> list[Format]:
     """Every format, the ones that can be told for sure first."""
     return [
         Located(),
@@ -171,7 +171,7 @@ def _formats() -> list[Format]:
         Maven(),
         EslintStylish(),
         EslintUnix(),
-        Coded(),
+        Coded(command),
         Go(),
         Linker(),
     ]

@@ -13,8 +13,9 @@ The records, each an object with ``event``; every other key is of that event:
   and ``message`` and ``trace`` where there are any.
 * ``internal-error``: ``message``, ``trace``.
 * ``interrupted``: ``by`` (the exception's name) and ``message``.
-* ``session-finished``: ``exit_code``; ``usage`` where the arguments were wrong; ``lost`` and ``problem`` where
-  records could not be written. A session of a pytest that has died does not have it.
+* ``session-finished``: ``exit_code``; ``junit``, the JUnit XML that pytest itself wrote, if any; ``usage`` where the
+  arguments were wrong; ``lost`` and ``problem`` where records could not be written. A session of a pytest that has
+  died does not have it.
 """
 
 from __future__ import annotations
@@ -23,7 +24,15 @@ import os
 from dataclasses import replace
 from typing import Any
 
-from treescribe.events import SuiteFinished, SuiteOutcome, SuiteStarted, TestFinished, TestStarted, TestStatus
+from treescribe.events import (
+    ReportRead,
+    SuiteFinished,
+    SuiteOutcome,
+    SuiteStarted,
+    TestFinished,
+    TestStarted,
+    TestStatus,
+)
 from treescribe.run import Run
 
 from treescribe_pytest.ending import Ending, own_suite
@@ -145,6 +154,8 @@ class Session:
         elif self._ending.stopped_from_outside:
             self._end_running(TestStatus.CANCELLED, "interrupted")
         self._close(own_suite(self._ending, PYTEST))
+        if report := _text(record, "junit", ""):
+            self._emit(ReportRead(path=report, format="junit"))
 
     _TAKEN = {
         "collected": _collected,

@@ -128,7 +128,10 @@ def _texts(told: Element) -> tuple[str, str]:
     """(message, trace) of a failure, an error or a skip."""
     text = (told.text or "").strip("\n")
     kind, said = told.get("type", ""), told.get("message", "")
-    return one_line(said) or one_line(text) or kind, text
+    if said in ("", "Failed"):  # gotestsum says no more of any failure
+        lines = [line for line in text.splitlines() if not line.startswith(("=== ", "--- "))]
+        said = "\n".join(lines) or said
+    return one_line(said) or kind, text
 
 
 def _path(file: str, workspace: Workspace) -> str:

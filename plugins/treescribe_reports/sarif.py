@@ -55,7 +55,7 @@ class _Analysis:
         driver = _get(run, "tool", "driver")
         self._tool = _text(driver, "name")
         self._rules = [rule for rule in _list(driver, "rules") if isinstance(rule, dict)]
-        self._by_id = {rule.get("id"): rule for rule in self._rules}
+        self._by_id = {_text(rule, "id"): rule for rule in self._rules}
 
     def diagnostic(self, result: dict[str, Any]) -> Diagnostic | None:
         if result.get("kind") in _NO_FINDINGS or result.get("baselineState") == "absent" or _is_suppressed(result):
@@ -79,8 +79,7 @@ class _Analysis:
         index = result.get("ruleIndex", reference.get("index"))
         if isinstance(index, int) and 0 <= index < len(self._rules):
             return self._rules[index]
-        found: dict[str, Any] = self._by_id.get(result.get("ruleId", reference.get("id")), {})
-        return found
+        return self._by_id.get(_text(result, "ruleId") or _text(reference, "id"), {})
 
     def _message(self, message: dict[str, Any], rule: dict[str, Any]) -> str:
         known = _get(_get(rule, "messageStrings"), _text(message, "id"))
