@@ -97,9 +97,10 @@ def _test(project: str, case: Case, workspace: Workspace) -> TestFinished:
     message, trace = _texts(told) if told is not None else ("", "")
     if status == TestStatus.SKIPPED:
         trace = ""
-    flakes = len(element.findall("flakyFailure")) + len(element.findall("flakyError"))
+    flakes = [tried for tag in ("flakyFailure", "flakyError") for tried in element.findall(tag)]
     if flakes and status == TestStatus.PASSED:
-        message = f"flaky: passed after {flakes} failed {'try' if flakes == 1 else 'tries'}"
+        message, trace = _texts(flakes[-1])
+        message, trace = f"flaky: {message}", flakes[-1].findtext("stackTrace", trace)
     path = _path(element.get("file", ""), workspace)
     return TestFinished(
         project=project,

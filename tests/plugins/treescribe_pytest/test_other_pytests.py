@@ -144,6 +144,47 @@ def test_plugins_that_rerun_or_list_plugins_do_not_trip_over_the_recorder(projec
         ("test_fake_files_again", "passed"),
     ]
     assert recorded.outcomes == [("test_a.py", "executed")]
+    flaky, always, *_ = recorded.of(TestFinished)
+    assert flaky.message == "flaky: assert 2 == 3"
+    assert "def test_flaky" in flaky.trace
+    assert always.message == "assert 0"
+
+
+@pytest.mark.index
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--cov=shop", "--cov-report="],
+        ["--cov=shop", "--cov-report=", "-n", "2"],
+        ["--import-mode=importlib"],
+        ["--import-mode=append"],
+        ["--retries", "1"],
+    ],
+    ids=" ".join,
+)
+def test_plugins_and_options_that_reach_deep_record_the_same(
+    project: Project, tmp_path: Path, options: list[str]
+) -> None:
+    requirements = ["pytest", "pytest-cov", "pytest-xdist", "pytest-retry"]
+    python = str(virtualenv(tmp_path / "venv", "3.12", *requirements))
+    project.write("shop.py", "def total(): return 9\n")
+    project.write("conftest.py", "import sys, os\nsys.path.append(os.path.dirname(__file__))\n")
+    project.write(
+        "test_a.py", "from shop import total\ndef test_one(): assert total() == 9\ndef test_two(): assert 0\n"
+    )
+    recorded = project.command([python, "-m", "pytest", *options])
+    assert recorded.exit_code == 1
+    assert recorded.statuses == {"test_a.py::test_one": "passed", "test_a.py::test_two": "failed"}
+
+
+@pytest.mark.index
+def test_tests_below_coverage_and_uv_are_recorded(project: Project, tmp_path: Path) -> None:
+    python = virtualenv(tmp_path / "venv", "3.12", "pytest", "coverage", "uv")
+    project.write("test_a.py", "def test_one(): pass\ndef test_two(): assert 0\n")
+    below_uv = ["uv", "run", "--no-project", "--python", str(python), "python", "-m", "pytest"]
+    for words in (["coverage", "run", "-m", "pytest"], below_uv):
+        recorded = project.command([str(python.parent / words[0]), *words[1:]])
+        assert recorded.statuses == {"test_a.py::test_one": "passed", "test_a.py::test_two": "failed"}, words
 
 
 @pytest.mark.index

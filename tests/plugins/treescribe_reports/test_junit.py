@@ -131,7 +131,7 @@ DIALECTS = {
     "surefire that tries again": (
         FLAKY,
         [
-            ("com.example.FlakyTest", "sometimes", "passed", "flaky: passed after 2 failed tries"),
+            ("com.example.FlakyTest", "sometimes", "passed", "flaky: no answer"),
             ("com.example.FlakyTest", "never", "failed", "too slow"),
         ],
     ),

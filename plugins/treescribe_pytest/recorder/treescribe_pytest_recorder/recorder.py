@@ -29,6 +29,7 @@ class Recorder:
         self._environment = environment
         self._begun = False
         self._open: dict[tuple[str, Any], Verdict] = {}
+        self._failed_tries: dict[tuple[str, Any], Verdict] = {}
         self._lost = 0
         self._problem = ""
 
@@ -125,8 +126,13 @@ class Recorder:
         verdict.add(report)
         if report.when not in ("setup", "call"):  # a report of no phase stands for a test whose process died
             del self._open[key]
-            if not verdict.reruns:
-                self._test_finished(report.nodeid, verdict)
+            if verdict.reruns:
+                self._failed_tries[key] = verdict
+                return
+            failed = self._failed_tries.pop(key, None)
+            if failed is not None:
+                verdict.after(failed)
+            self._test_finished(report.nodeid, verdict)
 
     def _test_finished(self, nodeid: str, verdict: Verdict) -> None:
         suite, test = split(nodeid)

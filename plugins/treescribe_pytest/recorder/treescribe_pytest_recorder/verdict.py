@@ -45,6 +45,8 @@ class Verdict:
         outcome: str = report.outcome
         if outcome == "rerun":  # pytest-rerunfailures: another try follows, which decides
             self.reruns = True
+            self.trace = trace_of(report)
+            self.message = message_of(report.longrepr, self.trace)
             return
         known = vars(report)
         is_subtest = "context" in known
@@ -58,6 +60,11 @@ class Verdict:
             self._skip(report)
         elif not is_subtest and report.when == "call":
             self._pass(report)
+
+    def after(self, failed: Verdict) -> None:
+        """The try before this one has failed: where this one passes, that is told of it."""
+        if self.status == "passed":
+            self.message, self.trace = f"flaky: {failed.message}", failed.trace
 
     def members(self) -> str:
         """What is written of it: the members of a JSON object."""
