@@ -12,14 +12,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from support import Witness, entry_point, host_with, new_run, python
+from support import entry_point, host_with, new_run, python
 from treescribe import hookimpl, spec
 from treescribe.environment import Variable
 from treescribe.events import Event, LogMessage, TestStarted
 from treescribe.host import Host, PluginState, host
 from treescribe.operation import Operation
-from treescribe.request import Outcome, RunRequest
+from treescribe.request import Outcome
 from treescribe.run import Run
+from treescribe.testing import Witness
 from treescribe.workspace import Workspace
 
 Write = Callable[[str, str], EntryPoint]
@@ -256,7 +257,7 @@ def test_a_plugin_that_raises_stops_nobody_and_is_told_once(
     in_a_run = "run" in HOOKS[hook].__code__.co_varnames and hook != "treescribe_run_finished"
     for witness in (before, after):
         expected = [("warning", text)] if in_a_run else []
-        assert [(event.level, event.message) for event in witness.of(LogMessage)] == expected
+        assert [(event.level, event.message) for event in witness.events.of(LogMessage)] == expected
 
 
 def test_each_run_in_which_a_plugin_fails_tells_of_it(workspace: Workspace, caplog: pytest.LogCaptureFixture) -> None:
@@ -265,7 +266,7 @@ def test_each_run_in_which_a_plugin_fails_tells_of_it(workspace: Workspace, capl
     loaded.register(raising("treescribe_event", naming_arguments=True), "acme")
     use_everything(loaded, workspace)
     use_everything(loaded, workspace)
-    assert len(witness.of(LogMessage)) == 2
+    assert len(witness.events.of(LogMessage)) == 2
     assert len(caplog.records) == 1
 
 
@@ -298,7 +299,7 @@ def test_an_answer_that_is_no_list_of_the_right_kind_counts_as_a_failure(
 ) -> None:
     witness = Witness()
     use_everything(host_with(witness, Wrong(answer)), workspace)
-    assert witness.types()[-1] == "RunFinished"
+    assert witness.events.types()[-1] == "RunFinished"
     assert len(caplog.records) == 4
     assert all("TypeError" in record.getMessage() for record in caplog.records)
 
@@ -333,7 +334,7 @@ class FakeBackend:
     def targets(self, workspace: Workspace) -> list[Any]:
         return []
 
-    def run(self, workspace: Workspace, request: RunRequest, emit: Callable[[Event], None]) -> Outcome:
+    def run(self, run: Run) -> Outcome:
         return Outcome("passed", 0)
 
 

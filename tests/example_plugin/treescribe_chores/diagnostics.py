@@ -1,0 +1,37 @@
+"""Reading messages such as ``cart.c:3:5: warning: unused variable [unused]``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from treescribe import Event, plain_text
+from treescribe.events import Diagnostic
+
+MESSAGE = re.compile(
+    r"^(?P<path>[^\s:]+):(?P<line>\d+):(?:(?P<column>\d+):)? (?P<severity>error|warning): "
+    r"(?P<message>.*?)(?: \[(?P<code>[\w-]+)\])?$",
+    re.MULTILINE,
+)
+
+
+class MessageReader:
+    """Tells each message of one command as a `Diagnostic`."""
+
+    def read(self, stream: str, text: str) -> Iterable[Event]:
+        """Take whole lines; where nothing looks like a message, they cost little."""
+        if ": error: " not in text and ": warning: " not in text:
+            return
+        for found in MESSAGE.finditer(plain_text(text)):
+            yield Diagnostic(
+                severity=found["severity"],
+                message=found["message"],
+                code=found["code"] or "",
+                path=found["path"],
+                line=int(found["line"]),
+                column=int(found["column"] or 0),
+            )
+
+    def end(self) -> Iterable[Event]:
+        """No message goes over more than one line, so nothing is left to tell."""
+        return ()
