@@ -33,6 +33,25 @@ def test_every_setting_is_read() -> None:
     assert Settings.read(EVERYTHING) == READ
 
 
+ONE_BY_ONE: dict[str, tuple[Any, Settings]] = {
+    "summary": ("never", Settings(summary="never")),
+    "history.keep": (5, Settings(history_keep=5)),
+    "history.bytes": (1000, Settings(history_bytes=1000)),
+    "redact": (["pin"], Settings(redact=("pin",))),
+    "effects": ({"lint": "read-only"}, Settings(effects={"lint": "read-only"})),
+    "output.head": (10, Settings(output=OutputLimits(head=10))),
+    "output.tail": (20, Settings(output=OutputLimits(tail=20))),
+}
+
+
+@pytest.mark.parametrize("key", ONE_BY_ONE)
+def test_a_setting_changes_nothing_but_itself(key: str) -> None:
+    value, settings = ONE_BY_ONE[key]
+    for part in reversed(key.split(".")):
+        value = {part: value}
+    assert Settings.read(value) == settings
+
+
 @pytest.mark.parametrize("nothing", [None, {}, {"history": None}, {"history": {}, "output": None, "effects": None}])
 def test_what_is_not_set_has_its_default(nothing: Any) -> None:
     assert Settings.read(nothing) == Settings()
