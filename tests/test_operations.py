@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,13 +19,13 @@ def check(c):
 
 
 @pytest.fixture
-def worktree(treescribe_workspace: Workspace) -> Workspace:
+def worktree(treescribe_workspace: Workspace) -> Path:
     """Run 1 passed, run 2 failed."""
     (treescribe_workspace.root / "tasks.py").write_text(TASKS)
-    record(treescribe_workspace, "check")
+    record(treescribe_workspace.root, "check")
     (treescribe_workspace.root / "dust").touch()
-    record(treescribe_workspace, "check")
-    return treescribe_workspace
+    record(treescribe_workspace.root, "check")
+    return treescribe_workspace.root
 
 
 CASES: list[tuple[str, tuple[str, ...], str, Any]] = [
@@ -42,7 +43,7 @@ CASES: list[tuple[str, tuple[str, ...], str, Any]] = [
 
 @pytest.mark.parametrize(("name", "words", "member", "value"), CASES, ids=[case[0] for case in CASES])
 def test_an_operation_answers_in_json_and_in_words(
-    name: str, words: tuple[str, ...], member: str, value: Any, worktree: Workspace
+    name: str, words: tuple[str, ...], member: str, value: Any, worktree: Path
 ) -> None:
     if name == "history.unpin":
         operation(worktree, "history.pin", "1", "good")

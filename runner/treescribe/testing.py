@@ -139,7 +139,7 @@ class RecordedRun(NamedTuple):
 
     def diff(self, later: RecordedRun) -> dict[str, Any]:
         """What came out differently in a later run: the result of ``history.diff``."""
-        difference: dict[str, Any] = operation(self.workspace, "history.diff", str(self.id), str(later.id))
+        difference: dict[str, Any] = operation(self.workspace.root, "history.diff", str(self.id), str(later.id))
         return difference
 
 
@@ -154,15 +154,15 @@ def host_of(*plugins: object) -> Host:
     return made
 
 
-def treescribe(workspace: Workspace, *words: str, env: Mapping[str, str] = {}) -> subprocess.CompletedProcess[str]:
-    """Run a command line of treescribe at a workspace's root, with an environment that nothing around the test is in.
+def treescribe(directory: Path, *words: str, env: Mapping[str, str] = {}) -> subprocess.CompletedProcess[str]:
+    """Run a command line of treescribe in a directory, with an environment that nothing around the test is in.
 
     :param env: variables that it is given besides.
     """
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(_NOT_OURS)}
     return subprocess.run(
         [sys.executable, "-m", "treescribe", *words],
-        cwd=workspace.root,
+        cwd=directory,
         env={**inherited, **env},
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -171,21 +171,22 @@ def treescribe(workspace: Workspace, *words: str, env: Mapping[str, str] = {}) -
     )
 
 
-def operation(workspace: Workspace, name: str, *words: str) -> Any:
+def operation(directory: Path, name: str, *words: str) -> Any:
     """Run an operation on the command line with ``--json``, and return its result.
 
     :raises AssertionError: where it fails, with what it said.
     """
-    done = treescribe(workspace, name, *words, "--json")
+    done = treescribe(directory, name, *words, "--json")
     if done.returncode:
         raise AssertionError(f"treescribe {name} ended with {done.returncode}:\n{done.stderr}")
     return json.loads(done.stdout)
 
 
-def record(workspace: Workspace, *words: str, env: Mapping[str, str] = {}) -> RecordedRun:
-    """Run a command line of treescribe and read the transcript that it left."""
+def record(directory: Path, *words: str, env: Mapping[str, str] = {}) -> RecordedRun:
+    """Run a command line of treescribe in a directory and read the transcript that it left."""
+    workspace = Workspace.open(directory)
     before = set(_transcripts(workspace))
-    done = treescribe(workspace, *words, env=env)
+    done = treescribe(directory, *words, env=env)
     left = sorted(set(_transcripts(workspace)) - before)  # of a run below this one, too: its number is higher
     events = read_events(_transcripts(workspace)[left[0]]) if left else Events()
     return RecordedRun(workspace, done.returncode, done.stdout, done.stderr, left[0] if left else None, events)
@@ -226,7 +227,7 @@ def recorded_run(treescribe_workspace: Workspace) -> Callable[..., RecordedRun]:
     """
 
     def recorded_run(*words: str, env: Mapping[str, str] = {}) -> RecordedRun:
-        return record(treescribe_workspace, *words, env=env)
+        return record(treescribe_workspace.root, *words, env=env)
 
     return recorded_run
 

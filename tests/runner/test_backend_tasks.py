@@ -83,23 +83,21 @@ def test_a_target_is_run_at_the_workspaces_root_and_recorded_as_exec_does(make: 
         ("stdout", f"{make}\n"),
         ("stderr", "build\n"),
     }
-    assert operation(run.workspace, "history.show")["backend"] == "make"
+    assert operation(run.workspace.root, "history.show")["backend"] == "make"
 
 
 def test_several_targets_are_one_run_and_the_exit_code_is_the_backends(make: Path, recorded_run: Treescribe) -> None:
     (make / "fails").touch()
     run = recorded_run("make.build", "make.sub.lint")
     assert run.exit_code == run.events.one(RunFinished, outcome="failed").exit_code == 1
-    assert operation(run.workspace, "history.show")["targets"] == ["build", "sub.lint"]
+    assert operation(run.workspace.root, "history.show")["targets"] == ["build", "sub.lint"]
 
 
-def test_targets_are_listed_with_their_help_and_only_where_the_backend_is_used(
-    make: Path, treescribe_workspace: Workspace
-) -> None:
-    assert "make.sub.lint     Do sub.lint." in treescribe(treescribe_workspace, "--list").stdout
+def test_targets_are_listed_with_their_help_and_only_where_the_backend_is_used(make: Path) -> None:
+    assert "make.sub.lint     Do sub.lint." in treescribe(make, "--list").stdout
     (make / "Makefile").unlink()
-    assert "make." not in treescribe(treescribe_workspace, "--list").stdout
-    assert "No idea what 'make.build' is!" in treescribe(treescribe_workspace, "make.build").stderr
+    assert "make." not in treescribe(make, "--list").stdout
+    assert "No idea what 'make.build' is!" in treescribe(make, "make.build").stderr
 
 
 def test_a_tool_is_not_asked_for_its_targets_where_nothing_of_it_is_named(make: Path, recorded_run: Treescribe) -> None:
@@ -108,7 +106,7 @@ def test_a_tool_is_not_asked_for_its_targets_where_nothing_of_it_is_named(make: 
     recorded_run("exec", "--", "true")
     recorded_run("history.list")
     assert not (make / "asked").exists()
-    assert not treescribe(Workspace.open(make), "plugins").stderr
+    assert not treescribe(make, "plugins").stderr
 
 
 def test_a_task_of_the_project_goes_before_a_target(make: Path, recorded_run: Treescribe) -> None:
@@ -144,9 +142,9 @@ def test_a_backend_that_fails_is_told_by_name_and_its_run_is_an_error(
     assert (end.outcome, end.exit_code, end.error) == ("error", run.exit_code, reason)
 
 
-def test_a_backend_that_cannot_look_leaves_the_others_alone(make: Path, treescribe_workspace: Workspace) -> None:
+def test_a_backend_that_cannot_look_leaves_the_others_alone(make: Path) -> None:
     (make / "unreadable").touch()
-    listed = treescribe(treescribe_workspace, "--list")
+    listed = treescribe(make, "--list")
     assert "history.list" in listed.stdout
     assert listed.stderr.splitlines() == [
         f"treescribe: the targets of the backend {name} cannot be had: OSError: the Makefile cannot be read"

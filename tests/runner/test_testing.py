@@ -99,13 +99,13 @@ def test_nothing_around_a_test_reaches_what_it_runs(
     treescribe_workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TREESCRIBE_DISABLE_PLUGINS", "history")
-    assert treescribe(treescribe_workspace, "history.list").returncode == 0
+    assert treescribe(treescribe_workspace.root, "history.list").returncode == 0
 
 
 def test_an_operation_returns_what_it_prints_as_json(treescribe_workspace: Workspace) -> None:
-    assert operation(treescribe_workspace, "history.list")["runs"] == []
+    assert operation(treescribe_workspace.root, "history.list")["runs"] == []
     with pytest.raises(AssertionError, match=r"treescribe history.show ended with 2:\ntreescribe: no run"):
-        operation(treescribe_workspace, "history.show", "7")
+        operation(treescribe_workspace.root, "history.show", "7")
 
 
 def test_a_run_is_observed_with_plugins_at_hand(observed_run: Callable[..., ObservedRun]) -> None:

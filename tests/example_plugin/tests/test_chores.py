@@ -34,7 +34,7 @@ def test_a_chore_that_fails_makes_a_difference(chores: Workspace, recorded_run: 
 
 
 def test_chores_are_listed(chores: Workspace) -> None:
-    assert operation(chores, "chores.list", "echo") == {"chores": [{"name": "greet", "line": "echo hello"}]}
+    assert operation(chores.root, "chores.list", "echo") == {"chores": [{"name": "greet", "line": "echo hello"}]}
 
 
 def test_messages_become_diagnostics(observed_run: Callable[..., ObservedRun]) -> None:
