@@ -36,7 +36,7 @@ def treescribe_backends() -> Sequence[Backend] | None:
     """Return the backends that this plugin brings.
 
     Each has its targets run by ``treescribe BACKEND.TARGET`` in the workspaces where it is detected. Called once per
-    process, not for ``exec``. The first plugin to bring a name keeps it.
+    process, where tasks are run or listed by ``treescribe``. The first plugin to bring a name keeps it.
     """
 
 

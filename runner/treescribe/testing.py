@@ -105,9 +105,9 @@ class ObservedRun:
         self.run.start()
 
     def command(self, line: str, *, stdout: str = "", stderr: str = "", exit_code: int = 0) -> None:
-        """Tell of a command that printed something and ended."""
+        """Tell of a command that was run at the workspace's root, printed something and ended."""
         self.run.environment({})
-        number = self.run.command_started(line)
+        number = self.run.command_started(line, cwd=str(self.run.workspace.root))
         for stream, text in (("stdout", stdout), ("stderr", stderr)):
             self.run.capture(number, stream).feed(text.encode())
         self.run.command_finished(number, CommandStatus.EXITED, exit_code=exit_code)

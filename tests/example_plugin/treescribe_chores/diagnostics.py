@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 
@@ -16,7 +17,13 @@ MESSAGE = re.compile(
 
 
 class MessageReader:
-    """Tells each message of one command as a `Diagnostic`."""
+    """Tells each message of one command as a `Diagnostic`.
+
+    :param directory: what the paths in messages are relative to.
+    """
+
+    def __init__(self, directory: str) -> None:
+        self._directory = directory
 
     def read(self, stream: str, text: str) -> Iterable[Event]:
         """Take whole lines; where nothing looks like a message, they cost little."""
@@ -27,7 +34,7 @@ class MessageReader:
                 severity=found["severity"],
                 message=found["message"],
                 code=found["code"] or "",
-                path=found["path"],
+                path=os.path.join(self._directory, found["path"]),
                 line=int(found["line"]),
                 column=int(found["column"] or 0),
             )

@@ -9,6 +9,7 @@ from treescribe import Operation, hookimpl
 
 if TYPE_CHECKING:
     from treescribe import Backend, Event, OutputReader
+    from treescribe.events import CommandStarted
 
 
 @hookimpl
@@ -41,8 +42,8 @@ def treescribe_operations() -> Sequence[Operation]:
 
 
 @hookimpl
-def treescribe_output_readers() -> Sequence[OutputReader]:
+def treescribe_output_readers(command: CommandStarted) -> Sequence[OutputReader]:
     """Messages of compilers and linters in what any command prints."""
     from treescribe_chores.diagnostics import MessageReader
 
-    return [MessageReader()]
+    return [MessageReader(command.cwd)]
