@@ -1,6 +1,7 @@
 """The documentation says what the code does: every hook, event, operation and setting, and the guide's own example.
 
-Each also has a test of its own: a function ``test_<name>…``, or a parametrised one whose id is the name.
+Each also has a test of its own: a function ``test_<hook>_…``, or a case, whose id is the name, of the test of events,
+operations or settings.
 """
 
 from __future__ import annotations
@@ -193,15 +194,15 @@ def names_of_tests() -> str:
 
 @pytest.mark.xdist_group("documentation")  # which lists all tests once
 @pytest.mark.parametrize(
-    ("name", "where"),
+    ("test", "where"),
     [
-        *((name, "tests/runner/test_hooks.py: a function test_<hook>…") for name in HOOKS),
-        *((cls.type, "CASES in tests/runner/test_catalogue.py") for cls in CATALOGUE),
-        *((name, "CASES in tests/test_operations.py") for name in OPERATIONS),
-        *((key, "ONE_BY_ONE in tests/runner/test_settings.py") for key in settings_keys()),
+        *((f"test_{name}_", "tests/runner/test_hooks.py: a function of that name") for name in HOOKS),
+        *((f"test_an_event_*[{cls.type}]", "CASES in tests/runner/test_catalogue.py") for cls in CATALOGUE),
+        *((f"test_an_operation_*[{name}]", "CASES in tests/test_operations.py") for name in OPERATIONS),
+        *((f"test_a_setting_*[{key}]", "ONE_BY_ONE in tests/runner/test_settings.py") for key in settings_keys()),
     ],
 )
-def test_each_has_a_test_that_is_named_after_it(name: str, where: str) -> None:
-    pattern = rf"^test_{name}(?:_|\b)" if name in HOOKS else rf"\[{re.escape(name)}\]$"
-    found = re.search(pattern, names_of_tests(), re.MULTILINE)
-    assert found, f"no test is named after {name}; the place for it is {where}"
+def test_each_has_a_test_that_is_named_after_it(test: str, where: str) -> None:
+    pattern = re.escape(test).replace(r"\*", ".*")
+    found = re.search(f"^{pattern}", names_of_tests(), re.MULTILINE)
+    assert found, f"there is no test {test}…; the place for it: {where}"
