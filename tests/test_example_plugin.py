@@ -16,7 +16,7 @@ pytestmark = pytest.mark.index
 
 ROOT = Path(__file__).parent.parent
 EXAMPLE = Path(__file__).parent / "example_plugin"
-CHORES = "check: echo 'cart.c:3:5: warning: unused variable [unused]'\nsweep: test ! -e dust\n"
+CHORES = "check: echo 'warning in cart.txt at line 3: no such item [unknown]'\nsweep: test ! -e dust\n"
 
 
 class Installed:
@@ -85,7 +85,7 @@ def lists_and_runs_its_targets(installed: Installed) -> None:
     assert installed.operation("chores.list", "dust") == {"chores": [{"name": "sweep", "line": "test ! -e dust"}]}
     assert installed.run("treescribe", "chores.list", "dust").stdout == "sweep  test ! -e dust\n"
     done = installed.run("treescribe", "chores.check", "chores.sweep")
-    assert (done.returncode, done.stdout) == (0, "cart.c:3:5: warning: unused variable [unused]\n")
+    assert (done.returncode, done.stdout) == (0, "warning in cart.txt at line 3: no such item [unknown]\n")
 
 
 def compares_its_facts(installed: Installed) -> None:
@@ -94,9 +94,9 @@ def compares_its_facts(installed: Installed) -> None:
     difference = installed.operation("history.diff", "1", "2")
     assert difference["other"] == [DUSTY]
     assert "diagnostics" not in difference, "the message is the same in both"
-    (installed.root / "chores.txt").write_text(CHORES.replace("unused variable", "no such variable"))
+    (installed.root / "chores.txt").write_text(CHORES.replace("no such item", "no price"))
     installed.run("treescribe", "chores.check", "chores.sweep")
-    assert "no such variable" in json.dumps(installed.operation("history.diff", "2", "3")["diagnostics"])
+    assert "no price" in json.dumps(installed.operation("history.diff", "2", "3")["diagnostics"])
 
 
 def reads_what_the_plugin_told(installed: Installed, before: Any) -> None:

@@ -39,6 +39,10 @@ class Place(NamedTuple):
             return cls(between.replace(os.sep, "/"), os.path.normpath(os.path.join(root, between)))
         return cls(os.path.basename(rootdir.rstrip("/\\")), rootdir)
 
+    def project_in(self, environment: str) -> str:
+        """The project's name in a tox env or nox session: ``environment`` or ``project:environment``."""
+        return ":".join(filter(None, (self.project, environment)))
+
     def suite(self, name: str) -> str:
         """A suite's name, relative to the workspace's root where pytest names it from above."""
         return name.removeprefix(self.above) if self.above else name

@@ -2,8 +2,10 @@
 
 The records, each an object with ``event``; every other key is of that event:
 
-* ``session-started``: ``pid``, ``rootdir``, and ``file``, the path of the file itself. The first of every file; one
-  that was given up, since it could not be written to its end, has another name by then (see `reader.ABANDONED`).
+* ``session-started``: ``pid``, ``rootdir``, ``environment`` (the tox env or nox session that the run has started and
+  this pytest is below, empty where there is none), and ``file``, the path of the file itself. The first of every
+  file; one that was given up, since it could not be written to its end, has another name by then (see
+  `reader.ABANDONED`).
 * ``collected``: ``files``, how many tests were found in each.
 * ``collection-error``: ``suite``, ``message``, ``trace``.
 * ``test-started``: ``suite``, ``test``.
@@ -11,8 +13,9 @@ The records, each an object with ``event``; every other key is of that event:
   and ``message`` and ``trace`` where there are any.
 * ``internal-error``: ``message``, ``trace``.
 * ``interrupted``: ``by`` (the exception's name) and ``message``.
-* ``session-finished``: ``exit_code``; ``usage`` where the arguments were wrong; ``lost`` and ``problem`` where
-  records could not be written. A session of a pytest that has died does not have it.
+* ``session-finished``: ``exit_code``; ``junit``, the JUnit XML that pytest itself wrote, if any; ``usage`` where the
+  arguments were wrong; ``lost`` and ``problem`` where records could not be written. A session of a pytest that has
+  died does not have it.
 """
 
 from __future__ import annotations
@@ -21,7 +24,15 @@ import os
 from dataclasses import replace
 from typing import Any
 
-from treescribe.events import SuiteFinished, SuiteOutcome, SuiteStarted, TestFinished, TestStarted, TestStatus
+from treescribe.events import (
+    ReportRead,
+    SuiteFinished,
+    SuiteOutcome,
+    SuiteStarted,
+    TestFinished,
+    TestStarted,
+    TestStatus,
+)
 from treescribe.run import Run
 
 from treescribe_pytest.ending import Ending, own_suite
@@ -38,12 +49,12 @@ class Session:
     :ivar over: whether its end was told, or its death.
     """
 
-    def __init__(self, pid: int, file: str, place: Place, run: Run) -> None:
+    def __init__(self, pid: int, file: str, place: Place, environment: str, run: Run) -> None:
         self.pid = pid
         self._file = file
         self.over = False
         self._place = place
-        self._project = place.project
+        self._project = place.project_in(environment)
         self._emit = run.emit
         self._report = run.report
         self._expected: dict[str, int] = {}
@@ -58,7 +69,8 @@ class Session:
             return None
         try:
             pid, file, rootdir = _number(record, "pid"), _text(record, "file"), _text(record, "rootdir")
-            return cls(pid, file, Place.of(rootdir, run.workspace), run) if pid > 0 else None
+            environment = _text(record, "environment", "")
+            return cls(pid, file, Place.of(rootdir, run.workspace), environment, run) if pid > 0 else None
         except (KeyError, TypeError, ValueError):  # ValueError: a path with a NUL character
             return None
 
@@ -142,6 +154,8 @@ class Session:
         elif self._ending.stopped_from_outside:
             self._end_running(TestStatus.CANCELLED, "interrupted")
         self._close(own_suite(self._ending, PYTEST))
+        if report := _text(record, "junit", ""):
+            self._emit(ReportRead(path=report, format="junit"))
 
     _TAKEN = {
         "collected": _collected,

@@ -396,6 +396,17 @@ class SuiteFinished(Event):
         return Fact("suite", (self.project, self.suite), (("outcome", str(self.outcome)), ("message", self.message)))
 
 
+@frozen
+class ReportRead(Event):
+    """A file that a tool wrote was taken into account: what it says stands among the events of this run.
+
+    :ivar format: junit or sarif.
+    """
+
+    path: str
+    format: str
+
+
 # ---- trackers, engines, patches, state, locks, log ----------------------------------------------------
 
 
@@ -529,6 +540,7 @@ CATALOGUE: tuple[type[Event], ...] = (
     TestStarted,
     TestFinished,
     SuiteFinished,
+    ReportRead,
     IssueChanged,
     OperationStarted,
     OperationFinished,

@@ -64,7 +64,7 @@ class FactSet(NamedTuple):
 # ---- texts and paths ----------------------------------------------------------------------------------
 
 _ESCAPE = "\x1b"
-_COLOURS = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+_COLOURS = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[ -/]+[0-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _NAME = r"[\w\-~+@]"  # what continues a file name, so that /ws/app is not found in /ws/app-fork
 _BEFORE = (
     r"(?:(?<![\w\-~+@./\\])"  # /ws/app is not found in /mnt/ws/app

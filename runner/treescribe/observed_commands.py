@@ -8,9 +8,10 @@ bytes it prints, its end. What the caller gets is what invoke makes of it.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 from invoke.exceptions import CommandTimedOut, Failure
 from invoke.runners import Local, Result, Runner
@@ -51,12 +52,14 @@ class _Watch:
         self._runner = runner
         self._line = line
         self._number: int | None = None
+        self._killer: threading.Thread | None = None
         self._mark = new_mark()
         self._wrap("start", self._on_start)
         self._wrap("_finish", self._on_finish)
         self._skip_idle_responding()
         if isinstance(runner, Local) and _unwrapped(runner.kill) == Local.kill.__get__(runner):
-            self._wrap("kill", lambda original: end_tree(runner.get_pid(), mark=self._mark))
+            self._wrap("kill", self._on_kill)
+            self._wrap("returncode", self._on_returncode)
 
     def _wrap(self, name: str, wrapper: Callable[..., Any]) -> None:
         """Have `wrapper` called in place of a method, the method first: the runner's own, of its class or instance."""
@@ -101,6 +104,17 @@ class _Watch:
             return data
 
         self._wrap(name, tee)
+
+    def _on_kill(self, original: Callable[[], None]) -> None:
+        self._killer = threading.current_thread()
+        end_tree(cast(int, self._runner.get_pid()), mark=self._mark)
+
+    def _on_returncode(self, original: Callable[[], int | None]) -> int | None:
+        """invoke takes a timer that has ended for a timeout; ours ends a moment after the command that it kills."""
+        timer = self._runner._timer
+        if timer is not None and timer is self._killer:
+            timer.join()
+        return original()
 
     def _on_finish(self, original: Callable[..., Result]) -> Result:
         try:

@@ -26,6 +26,7 @@ class Settings(NamedTuple):
     :ivar redact: regular expressions; what they match is masked.
     :ivar effects: target name → read-only, additive or destructive (which all are unless told).
     :ivar output: how much of a command's output is kept, in bytes per stream.
+    :ivar junit, sarif: glob patterns, from the workspace's root, of reports that are read where a run writes them.
     """
 
     summary: str = "auto"
@@ -34,6 +35,8 @@ class Settings(NamedTuple):
     redact: tuple[str, ...] = ()
     effects: Mapping[str, str] = {}
     output: OutputLimits = OutputLimits()
+    junit: tuple[str, ...] = ()
+    sarif: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, configured: Any) -> Settings:
@@ -55,12 +58,14 @@ class Settings(NamedTuple):
                 _positive("output.head", output.pop("head", default.output.head)),
                 _positive("output.tail", output.pop("tail", default.output.tail)),
             ),
+            junit=_globs("junit", values.pop("junit", ())),
+            sarif=_globs("sarif", values.pop("sarif", ())),
         )
         unknown = [*values, *(f"history.{key}" for key in history), *(f"output.{key}" for key in output)]
         if unknown:
             raise InvalidInput(
                 f"unknown setting treescribe.{unknown[0]}.",
-                "Known: summary, history.keep, history.bytes, redact, effects, output.head, output.tail.",
+                "Known: summary, history.keep, history.bytes, redact, effects, output.head, output.tail, junit, sarif.",
             )
         return settings
 
@@ -128,6 +133,19 @@ def _patterns(value: Any) -> tuple[str, ...]:
         if compiled.search("") is not None:
             raise InvalidInput(f"the setting treescribe.redact holds {pattern!r}, which matches the empty text.")
     return tuple(value)
+
+
+def _globs(name: str, value: Any) -> tuple[str, ...]:
+    patterns = [value] if isinstance(value, str) else value
+    if not isinstance(patterns, list | tuple) or not all(isinstance(part, str) and part for part in patterns):
+        raise InvalidInput(f"the setting treescribe.{name} must be a glob pattern or a list of them.")
+    for pattern in patterns:
+        if os.path.isabs(pattern) or ".." in pattern.split("/"):
+            raise InvalidInput(
+                f"the setting treescribe.{name} holds {pattern!r}, which leads out of the workspace.",
+                "Give a pattern relative to the workspace's root, such as build/reports/*.xml or **/TEST-*.xml.",
+            )
+    return tuple(patterns)
 
 
 def _effects(value: Any) -> dict[str, str]:

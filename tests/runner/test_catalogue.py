@@ -66,6 +66,7 @@ CASES = {
         {"suite": "CartTest", "outcome": "errored", "message": "no module"},
         Fact("suite", ("", "CartTest"), (("outcome", "errored"), ("message", "no module"))),
     ),
+    "ReportRead": Case({"path": "/ws/junit.xml", "format": "junit"}),
     "IssueChanged": Case(
         {"tracker": "beads", "issue": "b-1", "field": "status", "before": "open", "after": "closed", "actor": "ana"},
         Fact("issue", ("beads", "b-1", "status"), (("before", "open"), ("after", "closed")), (("actor", "ana"),)),

@@ -18,6 +18,8 @@ EVERYTHING = {
     "redact": ["pin \\d+", "(?i)bearer \\w+"],
     "effects": {"lint": "read-only", "deploy": "destructive", "gen": "additive"},
     "output": {"head": 10, "tail": 20},
+    "junit": ["target/surefire-reports/*.xml", "**/junit.xml"],
+    "sarif": "out/*.sarif",
 }
 READ = Settings(
     summary="never",
@@ -26,6 +28,8 @@ READ = Settings(
     redact=("pin \\d+", "(?i)bearer \\w+"),
     effects={"lint": "read-only", "deploy": "destructive", "gen": "additive"},
     output=OutputLimits(10, 20),
+    junit=("target/surefire-reports/*.xml", "**/junit.xml"),
+    sarif=("out/*.sarif",),
 )
 
 
@@ -41,6 +45,8 @@ ONE_BY_ONE: dict[str, tuple[Any, Settings]] = {
     "effects": ({"lint": "read-only"}, Settings(effects={"lint": "read-only"})),
     "output.head": (10, Settings(output=OutputLimits(head=10))),
     "output.tail": (20, Settings(output=OutputLimits(tail=20))),
+    "junit": (["build/*.xml"], Settings(junit=("build/*.xml",))),
+    "sarif": (["*.sarif"], Settings(sarif=("*.sarif",))),
 }
 
 
@@ -58,7 +64,7 @@ def test_what_is_not_set_has_its_default(nothing: Any) -> None:
 
 
 def test_the_defaults_are_those_of_the_documentation() -> None:
-    assert Settings() == ("auto", 32, 64 * 1024 * 1024, (), {}, (65536, 65536))
+    assert Settings() == ("auto", 32, 64 * 1024 * 1024, (), {}, (65536, 65536), (), ())
 
 
 POSITIVE = "must be a whole number of at least 1."
@@ -91,6 +97,10 @@ REFUSED: list[tuple[Any, str]] = [
         {"effects": {"lint": "harmless"}},
         "the setting treescribe.effects.lint must be one of read-only, additive, destructive.",
     ),
+    ({"junit": 5}, "the setting treescribe.junit must be a glob pattern or a list of them."),
+    ({"sarif": [""]}, "the setting treescribe.sarif must be a glob pattern or a list of them."),
+    ({"junit": "/tmp/*.xml"}, "the setting treescribe.junit holds '/tmp/*.xml', which leads out of the workspace."),
+    ({"sarif": ["a/../../b"]}, "the setting treescribe.sarif holds 'a/../../b', which leads out of the workspace."),
     ({"colour": "red"}, "unknown setting treescribe.colour."),
     ({"history": {"kept": 1}}, "unknown setting treescribe.history.kept."),
     ({"output": {"middle": 1}}, "unknown setting treescribe.output.middle."),
@@ -107,9 +117,8 @@ def test_what_cannot_be_used_is_refused_by_name(configured: Any, message: str) -
 def test_an_unknown_setting_is_answered_with_the_known_ones() -> None:
     with pytest.raises(InvalidInput) as caught:
         Settings.read({"colour": "red"})
-    assert (
-        caught.value.hint == "Known: summary, history.keep, history.bytes, redact, effects, output.head, output.tail."
-    )
+    known = "summary, history.keep, history.bytes, redact, effects, output.head, output.tail, junit, sarif"
+    assert caught.value.hint == f"Known: {known}."
     assert all(name.rpartition(".")[2] in caught.value.hint for name in EVERYTHING)
 
 
@@ -124,6 +133,8 @@ treescribe:
     - (?i)bearer \\w+
   effects: {lint: read-only, deploy: destructive, gen: additive}
   output: {head: 10, tail: 20}
+  junit: ['target/surefire-reports/*.xml', '**/junit.xml']
+  sarif: 'out/*.sarif'
 """
 FILES = {
     "invoke.yaml": YAML,

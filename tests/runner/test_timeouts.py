@@ -97,3 +97,29 @@ def test_a_timeout_leaves_other_commands_alone(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "treescribe", "two"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert "it went on" in done.stdout, done.stderr
+
+
+def test_a_command_has_timed_out_however_long_it_takes_to_end_what_is_below_it(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    (tmp_path / "tasks.py").write_text("""
+import time
+import treescribe.observed_commands
+from invoke import task
+
+end_tree = treescribe.observed_commands.end_tree
+
+def slowly(*args, **kwargs):
+    end_tree(*args, **kwargs)
+    time.sleep(0.5)
+
+treescribe.observed_commands.end_tree = slowly
+
+@task
+def slow(c, pty=False):
+    c.run("sleep 600", timeout=1, pty=pty)
+""")
+    for words in (["slow"], ["slow", "--pty"]):
+        command = [sys.executable, "-m", "treescribe", *words]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        assert "CommandTimedOut" in done.stderr
+        assert done.returncode == 1

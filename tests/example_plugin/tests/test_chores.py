@@ -39,8 +39,8 @@ def test_chores_are_listed(chores: Workspace) -> None:
 
 def test_messages_become_diagnostics(treescribe_workspace: Workspace, observed_run: Callable[..., ObservedRun]) -> None:
     run = observed_run(treescribe_chores.plugin)
-    run.command("cc cart.c", stderr="cart.c:3:5: warning: unused variable [unused]\n1 warning generated.\n")
+    run.command("check cart.txt", stderr="warning in cart.txt at line 3: no such item [unknown]\n1 warning.\n")
     found = run.events.one(Diagnostic)
-    assert found.path == str(treescribe_workspace.root / "cart.c")
-    assert (found.line, found.column, found.code) == (3, 5, "unused")
+    assert found.path == str(treescribe_workspace.root / "cart.txt")
+    assert (found.message, found.line, found.code) == ("no such item", 3, "unknown")
     assert run.finish().of(LogMessage) == [], "no hook failed"

@@ -1,4 +1,4 @@
-"""Reading messages such as ``cart.c:3:5: warning: unused variable [unused]``."""
+"""Reading messages such as ``warning in cart.txt at line 3: no such item [unknown]``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from treescribe import Event, plain_text
 from treescribe.events import Diagnostic
 
 MESSAGE = re.compile(
-    r"^(?P<path>[^\s:]+):(?P<line>\d+):(?:(?P<column>\d+):)? (?P<severity>error|warning): "
+    r"^(?P<severity>error|warning) in (?P<path>\S+) at line (?P<line>\d+): "
     r"(?P<message>.*?)(?: \[(?P<code>[\w-]+)\])?$",
     re.MULTILINE,
 )
@@ -27,7 +27,7 @@ class MessageReader:
 
     def read(self, stream: str, text: str) -> Iterable[Event]:
         """Take whole lines; where nothing looks like a message, they cost little."""
-        if ": error: " not in text and ": warning: " not in text:
+        if " at line " not in text:
             return
         for found in MESSAGE.finditer(plain_text(text)):
             yield Diagnostic(
@@ -36,7 +36,6 @@ class MessageReader:
                 code=found["code"] or "",
                 path=os.path.join(self._directory, found["path"]),
                 line=int(found["line"]),
-                column=int(found["column"] or 0),
             )
 
     def end(self) -> Iterable[Event]:

@@ -43,7 +43,7 @@ def treescribe_operations() -> Sequence[Operation]:
 
 @hookimpl
 def treescribe_output_readers(command: CommandStarted) -> Sequence[OutputReader]:
-    """Messages of compilers and linters in what any command prints."""
+    """Messages that any command prints, beside those that treescribe reads itself."""
     from treescribe_chores.diagnostics import MessageReader
 
     return [MessageReader(command.cwd)]

@@ -175,7 +175,7 @@ class Project:
 
 def clean_environment() -> dict[str, str]:
     """This process's environment as a user's shell would have it, but for ``PYTEST_CURRENT_TEST``."""
-    dropped = re.compile(r"PYTEST_(?!CURRENT_TEST)|TREESCRIBE_|PYTHON|PIP_EXCLUDE|COV_|COLUMNS")
+    dropped = re.compile(r"PYTEST_(?!CURRENT_TEST)|TREESCRIBE_|PYTHON|PIP_EXCLUDE|COV_|COLUMNS|_?TOX|NOX_")
     return {name: value for name, value in os.environ.items() if not dropped.match(name)}
 
 

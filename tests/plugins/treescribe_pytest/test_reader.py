@@ -18,6 +18,7 @@ from treescribe.run import Run
 from treescribe.workspace import Workspace
 from treescribe_pytest.place import Place
 from treescribe_pytest.reader import PytestReader, is_alive
+from treescribe_pytest.tox import ToxReader
 
 if TYPE_CHECKING:
     from plugins.treescribe_pytest.conftest import Events, Project
@@ -116,7 +117,20 @@ NAMES = st.sampled_from(
     ]
 )
 KEYS = st.sampled_from(
-    (*FINISHED, "pid", "file", "rootdir", "files", "message", "trace", "by", "lost", "exit_code", "usage")
+    (
+        *FINISHED,
+        "pid",
+        "file",
+        "rootdir",
+        "environment",
+        "files",
+        "message",
+        "trace",
+        "by",
+        "lost",
+        "exit_code",
+        "usage",
+    )
 )
 
 
@@ -132,6 +146,27 @@ def test_no_record_makes_reading_fail(fed: Fed, records: list[dict[str, Any]]) -
     reader.caught_up()
     reader.command_ended()
     reader.settle()
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=100)
+@given(st.dictionaries(st.sampled_from(["env", "root", "kind", "message"]), JSON))
+def test_no_record_of_a_tox_makes_reading_fail(fed: Fed, record: dict[str, Any]) -> None:
+    ToxReader(fed.run).record("tox-1-a.jsonl", {**record, "event": "env-not-run"})
+
+
+def test_a_kind_of_env_that_this_version_does_not_know_counts_as_bad(fed: Fed) -> None:
+    record = {"event": "env-not-run", "env": "one", "root": fed.begin["rootdir"], "kind": "unknown", "message": "no"}
+    ToxReader(fed.run).record("tox-1-a.jsonl", record)
+    (told,) = (event for event in fed.seen if isinstance(event, SuiteFinished))
+    assert (told.project, told.suite, told.outcome, told.message) == ("one", "tox", "errored", "no")
+
+
+@pytest.mark.parametrize(
+    ("folder", "environment", "name"),
+    [("", "", ""), ("", "py312", "py312"), ("a/b", "", "a/b"), ("a/b", "py312", "a/b:py312")],
+)
+def test_a_project_is_named_by_its_folder_and_its_environment(folder: str, environment: str, name: str) -> None:
+    assert Place(folder, "/shop").project_in(environment) == name
 
 
 def test_records_before_the_sessions_beginning_and_after_its_end_are_passed_over(fed: Fed) -> None:

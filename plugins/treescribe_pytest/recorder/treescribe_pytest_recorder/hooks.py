@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
+
+from .surroundings import environment_name, spool
 
 if TYPE_CHECKING:
     import pytest
-
-SPOOL_VARIABLE = "TREESCRIBE_SPOOL"
-CURRENT_TEST_VARIABLE = "TREESCRIBE_PYTEST_CURRENT_TEST"
-"""The run's own ``PYTEST_CURRENT_TEST``: a pytest that sees another one was started by a test."""
 
 _PACKAGE = "treescribe_pytest_recorder"
 
@@ -27,18 +24,13 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Begin to record, unless this is no process to record."""
-    folder = os.environ.get(SPOOL_VARIABLE, "")
-    if not folder or _started_by_a_test() or hasattr(config, "workerinput"):  # xdist's controller reports for workers
+    folder = spool()
+    if not folder or hasattr(config, "workerinput"):  # xdist's controller reports for workers
         return
     try:
         from .journal import Journal
         from .recorder import Recorder
 
-        config.pluginmanager.register(Recorder(Journal(folder)), _PACKAGE + "_session")
+        config.pluginmanager.register(Recorder(Journal(folder, "pytest"), environment_name()), _PACKAGE + "_session")
     except Exception:  # noqa: BLE001 - never break a pytest
         pass
-
-
-def _started_by_a_test() -> bool:
-    current = os.environ.get("PYTEST_CURRENT_TEST", "")
-    return current not in ("", os.environ.get(CURRENT_TEST_VARIABLE, ""))

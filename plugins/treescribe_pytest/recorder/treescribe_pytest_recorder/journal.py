@@ -1,4 +1,4 @@
-"""The file that one pytest session writes: whole lines of JSON, appended to a file of its own in the spool."""
+"""The file that one recorder writes: whole lines of JSON, appended to a file of its own in the spool."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Any
 
 
 class Journal:
-    """Appends records to ``<folder>/pytest-<pid>-<random>.jsonl``. Raises what the system raises.
+    """Appends records to ``<folder>/<reader>-<pid>-<random>.jsonl``. Raises what the system raises.
 
     What it needs of the system is bound here, once: a test may replace ``os.write`` or the whole file system
     (pyfakefs) while its own report is written.
     """
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, reader: str) -> None:
         self._encode = json.JSONEncoder(separators=(",", ":")).encode
         self._open, self._write, self._fstat, self._getpid = os.open, os.write, os.fstat, os.getpid
         self.pid = os.getpid()
         self._rename = os.rename
-        self.path = os.path.join(folder, f"pytest-{self.pid}-{os.urandom(4).hex()}.jsonl")
+        self.path = os.path.join(folder, f"{reader}-{self.pid}-{os.urandom(4).hex()}.jsonl")
         self._descriptor = -1
         self._identity = (-1, -1)
         self._torn = False
@@ -45,6 +45,11 @@ class Journal:
         if self._write(self._descriptor, line) != len(line):
             raise OSError("the record was cut short")
         self._torn = False
+
+    def close(self) -> None:
+        """Give up the descriptor: nothing more is to be written."""
+        if self._is_ours():
+            os.close(self._descriptor)
 
     def abandon(self) -> None:
         """Give the file another name, which needs no room: what tells an end that could not be written from a death."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -23,8 +24,9 @@ class Recorder:
     even the file can be created, nothing is recorded.
     """
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: Journal, environment: str) -> None:
         self._journal = journal
+        self._environment = environment
         self._begun = False
         self._open: dict[tuple[str, Any], Verdict] = {}
         self._lost = 0
@@ -84,6 +86,7 @@ class Recorder:
                 "pid": self._journal.pid,
                 "file": self._journal.path,
                 "rootdir": str(session.config.rootpath),
+                "environment": self._environment,
             }
         )
 
@@ -145,6 +148,9 @@ class Recorder:
                 self._test_finished(nodeid, verdict)
         record: dict[str, Any] = {"event": "session-finished", "exit_code": int(session.exitstatus)}
         error = sys.exc_info()[1]  # pytest tells a usage error to no hook, and is on its way out with it here
+        report = getattr(session.config.option, "xmlpath", None)
+        if report:
+            record["junit"] = os.path.abspath(os.path.expanduser(os.path.expandvars(report)))  # as pytest itself does
         if isinstance(error, pytest.UsageError):
             record["usage"] = one_line("; ".join(str(part) for part in error.args))
         if self._lost:

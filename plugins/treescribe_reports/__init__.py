@@ -1,0 +1,1 @@
+"""The reports plugin: what other tools write for machines: JUnit XML, SARIF, and the output of ``go test -json``."""
