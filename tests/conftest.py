@@ -14,6 +14,8 @@ from recording_processes import Nursery, nursery
 from support import git
 from treescribe.workspace import Workspace
 
+collect_ignore = ["example_plugin"]  # a project of its own: see test_example_plugin.py
+
 settings.register_profile("treescribe", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("treescribe")  # no test fails because the machine is busy
 

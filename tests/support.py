@@ -1,4 +1,4 @@
-"""What tests share: git, other processes, a clock that is set by hand, a plugin that remembers."""
+"""What tests share: git, other processes, a clock that is set by hand."""
 
 from __future__ import annotations
 
@@ -11,13 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import EntryPoint
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from treescribe import hookimpl
-from treescribe.events import Event
 from treescribe.host import ENTRY_POINT_GROUP, Host
 from treescribe.nested import PARENT_VARIABLE, Parent
-from treescribe.request import Outcome, RunRequest
+from treescribe.request import RunRequest
 from treescribe.run import Run
 from treescribe.spool import SPOOL_VARIABLE, Spool
 from treescribe.workspace import Workspace
@@ -32,9 +30,6 @@ atexit.register(OWN_SPOOL.close)
 def below(parent: Parent, **variables: str) -> dict[str, str]:
     """The environment of a process below a run that goes on."""
     return {PARENT_VARIABLE: parent.text(), SPOOL_VARIABLE: str(OWN_SPOOL.folder), **variables}
-
-
-E = TypeVar("E", bound=Event)
 
 
 def git(root: Path, *words: str | Path) -> str:
@@ -98,33 +93,6 @@ class SetClock:
     def advance(self, ms: int) -> None:
         self.now += ms
         self.elapsed += ms
-
-
-class Witness:
-    """A plugin that remembers the hooks of a run that were called, and the events."""
-
-    def __init__(self) -> None:
-        self.calls: list[str] = []
-        self.events: list[Event] = []
-
-    @hookimpl
-    def treescribe_run_started(self, run: Run) -> None:
-        self.calls.append("run_started")
-
-    @hookimpl
-    def treescribe_event(self, run: Run, event: Event) -> None:
-        self.calls.append(event.type)
-        self.events.append(event)
-
-    @hookimpl
-    def treescribe_run_finished(self, run: Run, outcome: Outcome) -> None:
-        self.calls.append("run_finished")
-
-    def types(self) -> list[str]:
-        return [event.type for event in self.events]
-
-    def of(self, cls: type[E]) -> list[E]:
-        return [event for event in self.events if isinstance(event, cls)]
 
 
 def host_with(*plugins: object, points: Iterable[EntryPoint] = (), environment: Mapping[str, str] = {}) -> Host:

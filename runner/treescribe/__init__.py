@@ -1,7 +1,7 @@
 """treescribe keeps every run of the `invoke` task runner as a value.
 
 What a plugin's author imports: `hookimpl`, the event base class and its facts, `Operation` and `Parameter`,
-`Workspace`, `RunRequest` and `Outcome`. Names are loaded when they are used.
+`Workspace`, `RunRequest` and `Outcome`, `Target` and `run_command`. Names are loaded when they are used.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from treescribe.environment import Variable
     from treescribe.errors import InvalidInput, TreescribeError
     from treescribe.events import Event
+    from treescribe.exec_command import run_command
     from treescribe.executor import Executor
     from treescribe.facts import Fact, WorkspacePath
     from treescribe.operation import Operation, Parameter
@@ -44,6 +45,7 @@ _HOMES = {
     "WorkspacePath": "facts",
     "hookimpl": "spec",
     "plain_text": "output_readers",
+    "run_command": "exec_command",
 }
 
 __all__ = [
@@ -65,6 +67,7 @@ __all__ = [
     "WorkspacePath",
     "hookimpl",
     "plain_text",
+    "run_command",
 ]
 
 

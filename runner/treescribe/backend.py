@@ -1,13 +1,17 @@
-"""Backends: how the targets of a workspace are run."""
+"""Backends: how the targets of a workspace are run.
+
+A plugin brings one through the hook `treescribe_backends`. Where it is detected, its targets are run and recorded by
+``treescribe BACKEND.TARGET``, and listed beside the tasks and operations.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from treescribe.events import Event
-    from treescribe.request import Outcome, RunRequest
+    from treescribe.request import Outcome
+    from treescribe.run import Run
     from treescribe.workspace import Workspace
 
 
@@ -27,7 +31,11 @@ class Backend(Protocol):
         """Whether this backend's tool is used in the workspace. Reads marker files only."""
 
     def targets(self, workspace: Workspace) -> Sequence[Target]:
-        """What can be run there."""
+        """What can be run there. Asked for lists, and where a target of this backend is named."""
 
-    def run(self, workspace: Workspace, request: RunRequest, emit: Callable[[Event], None]) -> Outcome:
-        """Run the request's targets, emitting events as they happen."""
+    def run(self, run: Run) -> Outcome:
+        """Run the targets that `run.request` names, in order, in `run.workspace`.
+
+        The run has started, and is finished with what is returned. Processes are started with
+        `treescribe.run_command`, which passes their output on and records them; `run.emit` takes any other event.
+        """

@@ -13,7 +13,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Container
+from collections.abc import Container, Sequence
 
 from treescribe.errors import InvalidInput, TreescribeError
 from treescribe.events import CommandStatus, RunOutcome
@@ -89,19 +89,36 @@ class _NoRoom(Exception):
     """Neither a process nor a file can be had beside ours: the command can only take our place."""
 
 
-def execute(run: Run, command: list[str], signals: PassedOnSignals, closed: Container[int] = ()) -> Outcome:
+def run_command(run: Run, command: Sequence[str], *, cwd: str | os.PathLike[str] | None = None) -> Outcome:
+    """Run a command as a step of a backend's run: its output passes through, and it is recorded as by ``exec``.
+
+    :param cwd: the directory to run it in; the root of the run's workspace unless told.
+    :returns: how it ended, with its exit code; 127 where there is no such program.
+    """
+    with PassedOnSignals() as signals:
+        signals.hold()
+        try:
+            return execute(run, list(command), signals, cwd=os.fspath(cwd or run.workspace.root))
+        except _NoRoom as error:
+            return Outcome(RunOutcome.ERROR, 1, f"{command[0]} cannot be started: {error}")
+
+
+def execute(
+    run: Run, command: list[str], signals: PassedOnSignals, closed: Container[int] = (), cwd: str | None = None
+) -> Outcome:
     """Run `command` as part of `run`, passing its output on.
 
     :param closed: the standard streams that it goes without.
+    :param cwd: the directory to run it in; the current one unless told.
     """
     environment = run.environment(os.environ)
-    number = run.command_started(shlex.join(command), cwd=current_directory())
+    number = run.command_started(shlex.join(command), cwd=cwd or current_directory())
     try:
         passing = PassThrough(run, number, closed)
     except OSError as error:
         raise _NoRoom(error.strerror) from error
     try:
-        process = _start(command, environment, passing)
+        process = _start(command, environment, passing, cwd)
     except OSError as error:
         passing.close_child_ends()
         if error.errno in _NO_ROOM:
@@ -127,12 +144,14 @@ def execute(run: Run, command: list[str], signals: PassedOnSignals, closed: Cont
     return Outcome.of_exit_code(exit_code)
 
 
-def _start(command: list[str], environment: dict[str, str], passing: PassThrough) -> subprocess.Popen[bytes]:
+def _start(
+    command: list[str], environment: dict[str, str], passing: PassThrough, cwd: str | None
+) -> subprocess.Popen[bytes]:
     """Start the command with every descriptor that it would inherit from a shell, ours excepted."""
 
     def start(words: list[str]) -> subprocess.Popen[bytes]:
         out, err = (channel.child if channel is not None else None for channel in (passing.stdout, passing.stderr))
-        return subprocess.Popen(words, env=environment, stdout=out, stderr=err, close_fds=False)
+        return subprocess.Popen(words, env=environment, cwd=cwd, stdout=out, stderr=err, close_fds=False)
 
     try:
         return start(command)

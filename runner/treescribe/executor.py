@@ -46,7 +46,7 @@ class Recording(InvokeExecutor):
         Recording._current = run
         atexit.register(tell_end, run)
         try:
-            with EndingSignals(lambda number: _end_by_signal(run, number)) as signals:
+            with EndingSignals(lambda number: end_by_signal(run, number)) as signals:
                 return self._execute_recorded(run, tasks, signals)
         except BaseException as error:
             trim(error)
@@ -86,7 +86,7 @@ class Recording(InvokeExecutor):
         request = RunRequest(
             backend="invoke",
             targets=tuple(self._target_texts(tasks)),
-            effect=_effect([call.called_as or call.task.name for call in targets], settings),
+            effect=effect_of_targets([call.called_as or call.task.name for call in targets], settings),
             surface=self.surface,
         )
         return Run(workspace, request, host=host(), settings=settings)
@@ -154,11 +154,13 @@ def tell_end(run: Run) -> None:
     run.closing_lines.clear()
 
 
-def _end_by_signal(run: Run, number: int) -> None:
+def end_by_signal(run: Run, number: int) -> None:
+    """Finish a run whose process is about to die of a signal, and tell its end."""
     run.finish(Outcome.of_signal(number))
     tell_end(run)
 
 
-def _effect(targets: list[str], settings: Settings) -> str:
+def effect_of_targets(targets: list[str], settings: Settings) -> str:
+    """The effect that a project's settings give to a run of these targets."""
     effects = {settings.effects.get(target, "destructive") for target in targets}
     return READ_ONLY if effects == {READ_ONLY} else "destructive"

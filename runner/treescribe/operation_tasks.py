@@ -104,14 +104,20 @@ def operations_collection(
     root = Collection(ALIAS_PREFIX)
     for operation in operations:
         named = operation.name in words or f"{ALIAS_PREFIX}.{operation.name}" in words
-        *path, leaf = operation.name.split(".")
-        place = root
-        for part in path:
-            if part not in place.collections:
-                place.add_collection(Collection(part))
-            place = place.collections[part]
+        place, leaf = place_for(root, operation.name)
         place.add_task(OperationTask(operation, directory, named=named), name=leaf)
     return root
+
+
+def place_for(root: Collection, name: str) -> tuple[Collection, str]:
+    """Return the collection below `root` that a dotted name belongs in, made where it is missing, and the last part."""
+    *path, leaf = name.split(".")
+    place = root
+    for part in path:
+        if part not in place.collections:
+            place.add_collection(Collection(part))
+        place = place.collections[part]
+    return place, leaf
 
 
 def _print(text: str) -> None:

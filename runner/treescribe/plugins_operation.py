@@ -40,6 +40,7 @@ def plugins(workspace: Workspace | None) -> PluginsResult:
     """
     found = host()
     found.codec()
+    found.backends()
     problems = [problem for operation in found.operations().values() if (problem := _problem_of(operation))]
     infos = tuple(
         PluginInfo(

@@ -26,7 +26,7 @@ from treescribe.loader import WorktreeLoader
 from treescribe.operation_tasks import ALIAS_PREFIX, OperationTask, OwnTask, operations_collection
 from treescribe.saying import say
 from treescribe.terminal import show_any_text
-from treescribe.workspace import current_directory
+from treescribe.workspace import Workspace, current_directory
 
 REFUSED = 2
 
@@ -68,8 +68,25 @@ class Program(InvokeProgram):
         own = operations_collection(host().operations().values(), self._directory, [*words, *self._help_words()])
         own.add_task(_exec_task())
         own.add_task(_demo_task())
+        self._add_targets(own)
         users = None if self._first_word().partition(".")[0] in WITHOUT_TASKS else self._users_collection(own)
         self.collection, self._shadowed = beside(users, own)
+
+    def _add_targets(self, own: Collection) -> None:
+        """Put the targets of backends that are named, or of all for a list, beside treescribe's operations."""
+        words = [word.removeprefix(f"{ALIAS_PREFIX}.") for word in (*self.core.unparsed, *self._help_words())]
+        named = {word.partition(".")[0] for word in words}
+        lists = bool(self.args.list.value or self.args.complete.value)
+        backends = [backend for name, backend in host().backends().items() if lists or name in named]
+        if not backends:
+            return
+        from treescribe.backend_tasks import add_targets
+
+        try:
+            workspace = Workspace.open(self._directory())
+        except TreescribeError:
+            return  # whoever needs one says so
+        add_targets(own, backends, workspace)
 
     def _users_collection(self, own: Collection) -> Collection | None:
         try:
@@ -180,6 +197,11 @@ class Program(InvokeProgram):
 
         Operations alone need neither: what records is not even imported for them.
         """
+        tasks = [self.collection[task.name] for task in self.tasks]
+        if any(isinstance(task, OwnTask) and hasattr(task, "backend") for task in tasks):
+            from treescribe.backend_tasks import run_targets
+
+            raise Exit(code=run_targets(tasks, self._directory(), dry=self.config.run.dry))
         if self._has_users_tasks():
             executor_class = self._configured_executor()
         else:

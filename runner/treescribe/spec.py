@@ -35,7 +35,8 @@ hookimpl = pluggy.HookimplMarker(PROJECT_NAME)
 def treescribe_backends() -> Sequence[Backend] | None:
     """Return the backends that this plugin brings.
 
-    Called when backends are asked for, at most once per process.
+    Each has its targets run by ``treescribe BACKEND.TARGET`` in the workspaces where it is detected. Called once per
+    process, where tasks are run or listed by ``treescribe``. The first plugin to bring a name keeps it.
     """
 
 

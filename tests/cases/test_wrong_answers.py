@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from treescribe.testing import operation, treescribe
 
 ENVIRONMENT_FREE = "import os\nfrom invoke import task\n\n"
 
@@ -21,13 +21,8 @@ def project(tmp_path: Path) -> Path:
     return root
 
 
-def treescribe(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "treescribe", *words]
-    return subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL)
-
-
 def diff(root: Path, *words: str) -> Any:
-    return json.loads(treescribe(root, "history.diff", *words, "--json").stdout)
+    return operation(root, "history.diff", *words)
 
 
 def test_a_failure_that_moves_between_two_nested_workspaces_is_seen(project: Path) -> None:

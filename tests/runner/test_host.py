@@ -6,20 +6,21 @@ import logging
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from importlib.metadata import Distribution, EntryPoint, entry_points
+from importlib.metadata import Distribution, EntryPoint
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from support import Witness, entry_point, host_with, new_run, python
+from support import entry_point, host_with, new_run, python
 from treescribe import hookimpl, spec
 from treescribe.environment import Variable
 from treescribe.events import Event, LogMessage, TestStarted
 from treescribe.host import Host, PluginState, host
 from treescribe.operation import Operation
-from treescribe.request import Outcome, RunRequest
+from treescribe.request import Outcome
 from treescribe.run import Run
+from treescribe.testing import Witness
 from treescribe.workspace import Workspace
 
 Write = Callable[[str, str], EntryPoint]
@@ -165,13 +166,9 @@ def test_treescribes_own_come_first_and_then_the_order_is_by_name(write: Write) 
     ]
 
 
-def test_the_plugins_that_come_with_treescribe_are_found_and_in_order() -> None:
-    assert {point.name for point in entry_points(group="treescribe")} >= {"core", "history", "pytest"}
-    assert {state.name: state.problem for state in host().plugins if state.distribution == "treescribe"} == {
-        "core": "",
-        "history": "",
-        "pytest": "",
-    }
+def test_the_plugins_that_come_with_treescribe_are_found_and_in_use() -> None:
+    problems = {state.name: state.problem for state in host().plugins if state.distribution == "treescribe"}
+    assert problems == dict.fromkeys(("core", "diagnostics", "history", "pytest", "reports"), "")
 
 
 def test_loading_the_plugins_imports_nothing_heavy() -> None:
@@ -256,7 +253,7 @@ def test_a_plugin_that_raises_stops_nobody_and_is_told_once(
     in_a_run = "run" in HOOKS[hook].__code__.co_varnames and hook != "treescribe_run_finished"
     for witness in (before, after):
         expected = [("warning", text)] if in_a_run else []
-        assert [(event.level, event.message) for event in witness.of(LogMessage)] == expected
+        assert [(event.level, event.message) for event in witness.events.of(LogMessage)] == expected
 
 
 def test_each_run_in_which_a_plugin_fails_tells_of_it(workspace: Workspace, caplog: pytest.LogCaptureFixture) -> None:
@@ -265,7 +262,7 @@ def test_each_run_in_which_a_plugin_fails_tells_of_it(workspace: Workspace, capl
     loaded.register(raising("treescribe_event", naming_arguments=True), "acme")
     use_everything(loaded, workspace)
     use_everything(loaded, workspace)
-    assert len(witness.of(LogMessage)) == 2
+    assert len(witness.events.of(LogMessage)) == 2
     assert len(caplog.records) == 1
 
 
@@ -298,7 +295,7 @@ def test_an_answer_that_is_no_list_of_the_right_kind_counts_as_a_failure(
 ) -> None:
     witness = Witness()
     use_everything(host_with(witness, Wrong(answer)), workspace)
-    assert witness.types()[-1] == "RunFinished"
+    assert witness.events.types()[-1] == "RunFinished"
     assert len(caplog.records) == 4
     assert all("TypeError" in record.getMessage() for record in caplog.records)
 
@@ -333,7 +330,7 @@ class FakeBackend:
     def targets(self, workspace: Workspace) -> list[Any]:
         return []
 
-    def run(self, workspace: Workspace, request: RunRequest, emit: Callable[[Event], None]) -> Outcome:
+    def run(self, run: Run) -> Outcome:
         return Outcome("passed", 0)
 
 

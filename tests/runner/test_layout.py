@@ -63,3 +63,9 @@ def test_a_plugin_imports_no_other_plugin(plugin: Path) -> None:
 def test_every_module_says_what_it_is_for(folder: Path) -> None:
     silent = [file for file in folder.rglob("*.py") if not ast.get_docstring(ast.parse(file.read_text()))]
     assert silent == []
+
+
+def test_what_tests_stand_on_is_imported_by_nothing_else() -> None:
+    files = [file for folder in (HOST, *PLUGINS) for file in folder.rglob("*.py")]
+    importing = [file.name for file in files if "treescribe.testing" in file.read_text()]
+    assert importing == ["testing.py"], "it imports pytest, which is installed only where tests are"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from support import OWN_SPOOL, Witness, below, new_run, python
+from support import OWN_SPOOL, below, new_run, python
 from treescribe.codec import Codec
 from treescribe.errors import LockTimeout
 from treescribe.events import (
@@ -27,6 +27,7 @@ from treescribe.locks import try_lock
 from treescribe.nested import PARENT_VARIABLE, Forwarder, NestedRuns, Parent, parent_of_this_process
 from treescribe.request import Outcome
 from treescribe.spool import SPOOL_VARIABLE
+from treescribe.testing import Witness
 from treescribe.workspace import Workspace
 from treescribe.workspace_lock import WorkspaceLock
 
@@ -70,21 +71,21 @@ def test_a_real_nested_run_forwards_what_it_did_under_numbers_of_its_parent(work
     run.finish(Outcome("failed", 2))
     assert printed == f"Parent(run=None, workspace={str(workspace.root)!r})\n"
 
-    assert [event.name for event in witness.of(TaskStarted)] == ["outer", *["inner", "inner.most"] * 2]
-    numbers = [event.task for event in witness.of(TaskStarted)]
-    numbers += [event.command for event in witness.of(CommandStarted)]
+    assert [event.name for event in witness.events.of(TaskStarted)] == ["outer", *["inner", "inner.most"] * 2]
+    numbers = [event.task for event in witness.events.of(TaskStarted)]
+    numbers += [event.command for event in witness.events.of(CommandStarted)]
     assert len(set(numbers)) == len(numbers), "no number is given twice"
     for outer, inner in ((1, 2), (3, 4)):
-        assert witness.of(TaskStarted)[inner].parent == witness.of(TaskStarted)[outer].task
-    nested = [event for event in witness.of(CommandStarted) if event.line == "make"]
+        assert witness.events.of(TaskStarted)[inner].parent == witness.events.of(TaskStarted)[outer].task
+    nested = [event for event in witness.events.of(CommandStarted) if event.line == "make"]
     assert [event.task for event in nested] == [numbers[2], numbers[4]]
-    ended = [event.command for event in witness.of(CommandFinished) if event.line == "make"]
+    ended = [event.command for event in witness.events.of(CommandFinished) if event.line == "make"]
     assert ended == [event.command for event in nested]
-    assert [event.task for event in witness.of(TaskFinished)] == [numbers[2], numbers[1], numbers[4], numbers[3]]
-    assert [event.at for event in witness.of(TestFinished)] == [5, 5], "it keeps the time that it happened at"
-    assert len(witness.of(RunStarted)) == len(witness.of(RunFinished)) == 1
-    assert witness.of(Output) == [], "what it printed is the command's output already"
-    types = witness.types()
+    assert [event.task for event in witness.events.of(TaskFinished)] == [numbers[2], numbers[1], numbers[4], numbers[3]]
+    assert [event.at for event in witness.events.of(TestFinished)] == [5, 5], "it keeps the time that it happened at"
+    assert len(witness.events.of(RunStarted)) == len(witness.events.of(RunFinished)) == 1
+    assert witness.events.of(Output) == [], "what it printed is the command's output already"
+    types = witness.events.types()
     assert types.index("TestFinished") < types.index("CommandFinished", types.index("TestFinished"))
     assert not run.verdict.ok
 

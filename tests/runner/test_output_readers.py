@@ -8,12 +8,13 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support import Witness, new_run
+from support import new_run
 from treescribe import hookimpl, plain_text
 from treescribe.events import CommandFinished, CommandStarted, Diagnostic, Event, LogMessage
 from treescribe.output_readers import LONGEST_LINE, CommandReaders, OutputReader
 from treescribe.request import Outcome
 from treescribe.run import Run
+from treescribe.testing import Witness
 from treescribe.workspace import Workspace
 
 
@@ -143,7 +144,7 @@ def test_each_command_has_readers_of_its_own(workspace: Workspace) -> None:
         run.capture(number, "stdout").feed(b"line\n")
         run.capture(number, "stderr").feed(b"line\n")
         run.command_finished(number, "exited", exit_code=0)
-    assert [event.message for event in witness.of(Diagnostic)] == ["2 lines", "2 lines"]
+    assert [event.message for event in witness.events.of(Diagnostic)] == ["2 lines", "2 lines"]
     assert [command.line for command in plugin.commands] == ["one", "two"]
 
 
@@ -173,11 +174,11 @@ def test_a_reader_that_raises_is_told_once_and_the_others_go_on(
     feed(b"error: one\n")
     feed(b"error: two\n")
     run.command_finished(number, "exited", exit_code=0)
-    (message,) = witness.of(LogMessage)
+    (message,) = witness.events.of(LogMessage)
     assert (
         message.message == f"the output reader {reader.__module__}.{reader.__qualname__} failed: ValueError: {reason}"
     )
-    assert [event.message for event in witness.of(Diagnostic)][-3:] == ["one", "two", "2 lines"]
+    assert [event.message for event in witness.events.of(Diagnostic)][-3:] == ["one", "two", "2 lines"]
 
 
 def test_what_is_no_reader_is_told_with_the_plugins_name(workspace: Workspace) -> None:
@@ -192,7 +193,7 @@ def test_what_is_no_reader_is_told_with_the_plugins_name(workspace: Workspace) -
     number = run.command_started("make")
     run.capture(number, "stdout").feed(b"error: one\n")
     run.command_finished(number, "exited", exit_code=0)
-    (message,) = witness.of(LogMessage)
+    (message,) = witness.events.of(LogMessage)
     assert "plugin-1 failed in treescribe_output_readers" in message.message
 
 

@@ -11,6 +11,7 @@ import pytest
 from invoke.parser.argument import Argument
 from invoke.parser.context import ParserContext
 from treescribe.program import take_words
+from treescribe.testing import treescribe
 
 TASKS = """
 from invoke import task, Collection
@@ -29,11 +30,6 @@ def project(tmp_path: Path) -> Path:
     subprocess.run(["git", "init", "-q", root], check=True)
     (root / "tasks.py").write_text(TASKS)
     return root
-
-
-def treescribe(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "treescribe", *words]
-    return subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
 
 
 def test_tasks_and_operations_are_listed_together(project: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import SetClock, Witness, eventually, host_with, new_run, python_in_background, unprivileged
+from support import SetClock, eventually, host_with, new_run, python_in_background, unprivileged
 from treescribe import hookimpl
 from treescribe.environment import Variable
 from treescribe.errors import LockTimeout
@@ -30,6 +30,7 @@ from treescribe.request import CLIENT_VARIABLE, Outcome, RunRequest
 from treescribe.run import Run
 from treescribe.settings import Settings
 from treescribe.spool import SPOOL_VARIABLE
+from treescribe.testing import Witness
 from treescribe.workspace import Workspace
 from treescribe.workspace_lock import HELD_VARIABLE, WorkspaceLock
 
@@ -75,7 +76,7 @@ def test_hooks_and_events_come_in_the_order_that_the_contract_tells(workspace: W
         "RunFinished",
         "run_finished",
     ]
-    assert [event.message for event in witness.of(LogMessage)] == ["early one", "early two", "late"]
+    assert [event.message for event in witness.events.of(LogMessage)] == ["early one", "early two", "late"]
 
 
 def test_events_are_stamped_by_the_clock_unless_they_are_already(workspace: Workspace) -> None:
@@ -90,10 +91,10 @@ def test_events_are_stamped_by_the_clock_unless_they_are_already(workspace: Work
     run.command_finished(number, "exited", exit_code=2)
     run.finish(Outcome("failed", 2, "why"))
     assert [event.at for event in witness.events] == [1_000, 1_005, 17, 1_005, 1_045, 1_045]
-    assert witness.of(CommandFinished) == [
+    assert witness.events.of(CommandFinished) == [
         CommandFinished(at=1_045, command=number, line="make", status="exited", exit_code=2, duration_ms=40)
     ]
-    assert witness.of(RunFinished) == [
+    assert witness.events.of(RunFinished) == [
         RunFinished(at=1_045, outcome="failed", exit_code=2, error="why", duration_ms=45)
     ]
     assert run.started_at == 1_000
@@ -112,7 +113,7 @@ def test_what_an_observer_emits_comes_after_the_event_at_hand(workspace: Workspa
     run.emit(TestStarted(suite="s", test="t"))
     run.finish(PASSED)
     assert first.events == last.events
-    assert first.types() == ["RunStarted", "TestStarted", "LogMessage", "RunFinished"]
+    assert first.events.types() == ["RunStarted", "TestStarted", "LogMessage", "RunFinished"]
 
 
 def test_nothing_comes_after_the_last_event(workspace: Workspace) -> None:
@@ -173,10 +174,10 @@ def test_threads_never_overlap_and_lose_nothing(workspace: Workspace) -> None:
         thread.join()
     run.finish(PASSED)
     assert not careful.overlapped
-    assert witness.types()[0] == "RunStarted"
-    assert witness.types()[-1] == "RunFinished"
+    assert witness.events.types()[0] == "RunStarted"
+    assert witness.events.types()[-1] == "RunFinished"
     for suite in map(str, range(6)):
-        told = [event.test for event in witness.of(TestStarted) if event.suite == suite]
+        told = [event.test for event in witness.events.of(TestStarted) if event.suite == suite]
         assert told == [str(number) for number in range(50)]
 
 
@@ -208,16 +209,16 @@ def test_a_command_that_outlives_its_run_is_detached(workspace: Workspace) -> No
     number = run.command_started("serve", cwd="/ws", mode="disowned")
     run.capture(number, "stderr").feed(b"listening\n")
     run.finish(PASSED)
-    assert [(event.line, event.task, event.pty, event.mode) for event in witness.of(CommandStarted)] == [
+    assert [(event.line, event.task, event.pty, event.mode) for event in witness.events.of(CommandStarted)] == [
         ("make", 7, True, "attached"),
         ("serve", None, False, "disowned"),
     ]
-    assert [(event.line, event.status) for event in witness.of(CommandFinished)] == [
+    assert [(event.line, event.status) for event in witness.events.of(CommandFinished)] == [
         ("make", "detached"),
         ("serve", "detached"),
     ]
-    assert [event.text for event in witness.of(Output)] == ["listening\n"]
-    assert witness.types()[-1] == "RunFinished"
+    assert [event.text for event in witness.events.of(Output)] == ["listening\n"]
+    assert witness.events.types()[-1] == "RunFinished"
 
 
 def test_a_command_ends_once(workspace: Workspace) -> None:
@@ -229,7 +230,7 @@ def test_a_command_ends_once(workspace: Workspace) -> None:
     run.command_finished(number, "exited", exit_code=0)
     run.command_finished(99, "exited", exit_code=0)
     run.finish(PASSED)
-    assert [event.status for event in witness.of(CommandFinished)] == ["timed-out"]
+    assert [event.status for event in witness.events.of(CommandFinished)] == ["timed-out"]
 
 
 @pytest.mark.parametrize(("code", "outcome"), [(0, "passed"), (1, "failed"), (130, "failed")])
@@ -290,7 +291,9 @@ def test_where_there_is_no_temporary_folder_the_run_goes_on(
     run.start()
     assert run.environment({"HOME": "/home/ana"}) == {"HOME": "/home/ana"}
     run.finish(PASSED)
-    assert witness.of(LogMessage)[0].message.startswith("no temporary folder for what processes below this run report")
+    assert witness.events.of(LogMessage)[0].message.startswith(
+        "no temporary folder for what processes below this run report"
+    )
 
 
 def test_secrets_are_masked_in_events_targets_and_output(workspace: Workspace) -> None:
@@ -307,10 +310,10 @@ def test_secrets_are_masked_in_events_targets_and_output(workspace: Workspace) -
     run.command_finished(number, "exited", exit_code=0)
     run.finish(Outcome("failed", 1, "of-the-child"))
     assert run.request.targets == ("deploy --to=***",)
-    assert witness.of(RunStarted)[0].targets == ("deploy --to=***",)
-    assert witness.of(CommandStarted)[0].line == "curl -u *** -p ***"
-    assert witness.of(Output)[0].text == "<***> ***\n"
-    assert witness.of(RunFinished)[0].error == "***"
+    assert witness.events.of(RunStarted)[0].targets == ("deploy --to=***",)
+    assert witness.events.of(CommandStarted)[0].line == "curl -u *** -p ***"
+    assert witness.events.of(Output)[0].text == "<***> ***\n"
+    assert witness.events.of(RunFinished)[0].error == "***"
 
 
 def test_who_asked_is_taken_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -376,7 +379,7 @@ def test_the_spool_is_read_while_the_command_goes_on(workspace: Workspace) -> No
     run = new_run(workspace, witness, Following())
     run.start()
     write(run.environment({})[SPOOL_VARIABLE], "acme-1.jsonl", "a")
-    eventually(lambda: witness.of(TestStarted))
+    eventually(lambda: witness.events.of(TestStarted))
     run.finish(PASSED)
 
 
@@ -388,8 +391,10 @@ def test_a_reader_that_raises_is_told_once_and_stops_nobody(workspace: Workspace
     write(run.environment({})[SPOOL_VARIABLE], "acme-1.jsonl", "a", "b")
     run.command_finished(number, "exited", exit_code=0)
     run.finish(PASSED)
-    assert [event.message for event in witness.of(LogMessage)] == ["the spool's reader acme failed: KeyError: 'a'"]
-    assert witness.types()[-2:] == ["CommandFinished", "RunFinished"]
+    assert [event.message for event in witness.events.of(LogMessage)] == [
+        "the spool's reader acme failed: KeyError: 'a'"
+    ]
+    assert witness.events.types()[-2:] == ["CommandFinished", "RunFinished"]
 
 
 # -- the workspace's lock -------------------------------------------------------------------------------------
@@ -458,12 +463,12 @@ def test_waiting_for_the_lock_is_told(workspace: Workspace, capsys: pytest.Captu
         starting.join(30)
     run.finish(PASSED)
     assert "".join(said) == f"treescribe: waiting for copy-state into /ws/fork, which holds {workspace.root}\n"
-    assert witness.types() == ["RunStarted", "LockContention", "LockAcquired", "RunFinished"]
-    assert (witness.of(LockContention)[0].lock, witness.of(LockContention)[0].holder) == (
+    assert witness.events.types() == ["RunStarted", "LockContention", "LockAcquired", "RunFinished"]
+    assert (witness.events.of(LockContention)[0].lock, witness.events.of(LockContention)[0].holder) == (
         "workspace",
         "copy-state into /ws/fork",
     )
-    assert witness.of(LockAcquired)[0].waited_ms > 0
+    assert witness.events.of(LockAcquired)[0].waited_ms > 0
 
 
 def test_where_no_lock_can_be_taken_the_run_goes_on(read_only_workspace: Workspace) -> None:
@@ -473,7 +478,7 @@ def test_where_no_lock_can_be_taken_the_run_goes_on(read_only_workspace: Workspa
         run.start()
         assert HELD_VARIABLE not in run.environment({})
         run.finish(PASSED)
-    assert witness.types() == ["RunStarted", "RunFinished"]
+    assert witness.events.types() == ["RunStarted", "RunFinished"]
 
 
 def test_a_plugin_object_can_be_shared_by_runs(workspace: Workspace) -> None:

@@ -37,6 +37,27 @@ def test_every_setting_is_read() -> None:
     assert Settings.read(EVERYTHING) == READ
 
 
+ONE_BY_ONE: dict[str, tuple[Any, Settings]] = {
+    "summary": ("never", Settings(summary="never")),
+    "history.keep": (5, Settings(history_keep=5)),
+    "history.bytes": (1000, Settings(history_bytes=1000)),
+    "redact": (["pin"], Settings(redact=("pin",))),
+    "effects": ({"lint": "read-only"}, Settings(effects={"lint": "read-only"})),
+    "output.head": (10, Settings(output=OutputLimits(head=10))),
+    "output.tail": (20, Settings(output=OutputLimits(tail=20))),
+    "junit": (["build/*.xml"], Settings(junit=("build/*.xml",))),
+    "sarif": (["*.sarif"], Settings(sarif=("*.sarif",))),
+}
+
+
+@pytest.mark.parametrize("key", ONE_BY_ONE)
+def test_a_setting_changes_nothing_but_itself(key: str) -> None:
+    value, settings = ONE_BY_ONE[key]
+    for part in reversed(key.split(".")):
+        value = {part: value}
+    assert Settings.read(value) == settings
+
+
 @pytest.mark.parametrize("nothing", [None, {}, {"history": None}, {"history": {}, "output": None, "effects": None}])
 def test_what_is_not_set_has_its_default(nothing: Any) -> None:
     assert Settings.read(nothing) == Settings()
@@ -96,9 +117,8 @@ def test_what_cannot_be_used_is_refused_by_name(configured: Any, message: str) -
 def test_an_unknown_setting_is_answered_with_the_known_ones() -> None:
     with pytest.raises(InvalidInput) as caught:
         Settings.read({"colour": "red"})
-    assert (
-        caught.value.hint == "Known: summary, history.keep, history.bytes, redact, effects, output.head, output.tail."
-    )
+    known = "summary, history.keep, history.bytes, redact, effects, output.head, output.tail, junit, sarif"
+    assert caught.value.hint == f"Known: {known}."
     assert all(name.rpartition(".")[2] in caught.value.hint for name in EVERYTHING)
 
 
@@ -113,6 +133,8 @@ treescribe:
     - (?i)bearer \\w+
   effects: {lint: read-only, deploy: destructive, gen: additive}
   output: {head: 10, tail: 20}
+  junit: ['target/surefire-reports/*.xml', '**/junit.xml']
+  sarif: 'out/*.sarif'
 """
 FILES = {
     "invoke.yaml": YAML,

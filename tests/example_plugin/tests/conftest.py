@@ -1,0 +1,3 @@
+"""The fixtures that come with treescribe."""
+
+pytest_plugins = ["treescribe.testing"]

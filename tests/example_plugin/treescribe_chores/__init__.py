@@ -1,0 +1,1 @@
+"""Runs the chores of a worktree: the lines ``name: command`` of its ``chores.txt``."""
