@@ -46,10 +46,10 @@ class EslintStylish:
         found = self._ROW.fullmatch(lines.line)
         if found is None:
             return None
-        above = next(iter(lines.before(1)), "")
-        if not self._ROW.fullmatch(above):
+        above, *further = (*lines.before(2), "", "")
+        if above and not above[0].isspace() and not further[0].strip():  # not the second line of a message
             self._file = above
-        if not self._file or self._file[0].isspace():
+        if not self._file:
             return None
         line, column = int(found["line"]), int(found["column"])
         severity, code = SEVERITIES[found["severity"]], found["code"] or ""

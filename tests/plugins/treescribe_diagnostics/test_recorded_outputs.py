@@ -88,7 +88,7 @@ def test_a_terminal_makes_no_difference(root: Path, name: str) -> None:
     assert sorted(read(root, name, expected.cwd, printed, 3)) == sorted(expected.lines)
 
 
-TOOLS = {"cargo", "clang", "flake8", "gcc", "go", "javac", "maven", "mypy", "pyright", "ruff"}
+TOOLS = {"cargo", "clang", "eslint", "flake8", "gcc", "go", "javac", "maven", "mypy", "pyright", "ruff", "tsc"}
 
 
 def test_every_tool_is_recorded() -> None:
