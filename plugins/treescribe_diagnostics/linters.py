@@ -46,9 +46,9 @@ class EslintStylish:
         found = self._ROW.fullmatch(lines.line)
         if found is None:
             return None
-        above, *further = (*lines.before(2), "", "")
-        if above and not above[0].isspace() and not further[0].strip():  # not the second line of a message
-            self._file = above
+        above = [*lines.before(2), "", ""]
+        if above[0] and not above[0][0].isspace() and not above[1].strip():  # not the second line of a message
+            self._file = above[0]
         if not self._file:
             return None
         line, column = int(found["line"]), int(found["column"])
