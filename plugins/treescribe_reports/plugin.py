@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from treescribe import hookimpl
+from treescribe.output_readers import MadeWhenNeeded
 
 if TYPE_CHECKING:
     from treescribe.events import CommandStarted, Event
@@ -43,6 +44,10 @@ def treescribe_run_finishing(run: Run) -> None:
 @hookimpl
 def treescribe_output_readers(run: Run, command: CommandStarted) -> Sequence[OutputReader]:
     """Look for what ``go test -json`` prints."""
-    from treescribe_reports.go_test import GoTestReader
 
-    return [GoTestReader(command, run.workspace)]
+    def reader() -> OutputReader:
+        from treescribe_reports.go_test import GoTestReader
+
+        return GoTestReader(command, run.workspace)
+
+    return [MadeWhenNeeded(reader)]

@@ -32,6 +32,22 @@ class OutputReader(Protocol):
         """The command has ended, and all its lines were handed over."""
 
 
+class MadeWhenNeeded:
+    """A reader that `make` makes once the command prints something: most say little, and importing takes time."""
+
+    def __init__(self, make: Callable[[], OutputReader]) -> None:
+        self._make = make
+        self._made: OutputReader | None = None
+
+    def read(self, stream: str, text: str) -> Iterable[Event]:
+        if self._made is None:
+            self._made = self._make()
+        return self._made.read(stream, text)
+
+    def end(self) -> Iterable[Event]:
+        return self._made.end() if self._made is not None else ()
+
+
 _LINE_END = re.compile(r"\r+\n")
 _REDRAWN = re.compile(r"[^\n]*\r(?!\n)")
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support import new_run
 from treescribe import hookimpl, plain_text
 from treescribe.events import CommandFinished, CommandStarted, Diagnostic, Event, LogMessage
-from treescribe.output_readers import LONGEST_LINE, CommandReaders, OutputReader
+from treescribe.output_readers import LONGEST_LINE, CommandReaders, MadeWhenNeeded, OutputReader
 from treescribe.request import Outcome
 from treescribe.run import Run
 from treescribe.testing import Witness
@@ -179,6 +179,24 @@ def test_a_reader_that_raises_is_told_once_and_the_others_go_on(
         message.message == f"the output reader {reader.__module__}.{reader.__qualname__} failed: ValueError: {reason}"
     )
     assert [event.message for event in witness.events.of(Diagnostic)][-3:] == ["one", "two", "2 lines"]
+
+
+def test_a_reader_may_be_made_once_something_is_printed() -> None:
+    made: list[Collecting] = []
+
+    def make() -> Collecting:
+        made.append(Collecting())
+        return made[-1]
+
+    silent, talking = readers(MadeWhenNeeded(make)), readers(MadeWhenNeeded(make))
+    silent.stream("stdout")
+    silent.finish()
+    assert made == []
+    feed = talking.stream("stdout")
+    feed(b"one\n")
+    feed(b"two\n")
+    talking.finish()
+    assert [(one.text("stdout"), one.ended) for one in made] == [("one\ntwo\n", 1)]
 
 
 def test_what_is_no_reader_is_told_with_the_plugins_name(workspace: Workspace) -> None:
