@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from treescribe import hookimpl
-from treescribe.output_readers import MadeWhenNeeded
 
 if TYPE_CHECKING:
     from treescribe.events import CommandStarted
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
 @hookimpl
 def treescribe_output_readers(run: Run, command: CommandStarted) -> Sequence[OutputReader]:
     """Look for messages of compilers and the like in whatever a command prints."""
+    from treescribe.output_readers import MadeWhenNeeded
 
     def reader() -> OutputReader:
         from treescribe_diagnostics.reader import DiagnosticsReader

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from treescribe import hookimpl
-from treescribe.output_readers import MadeWhenNeeded
 
 if TYPE_CHECKING:
     from treescribe.events import CommandStarted, Event
@@ -44,6 +43,7 @@ def treescribe_run_finishing(run: Run) -> None:
 @hookimpl
 def treescribe_output_readers(run: Run, command: CommandStarted) -> Sequence[OutputReader]:
     """Look for what ``go test -json`` prints."""
+    from treescribe.output_readers import MadeWhenNeeded
 
     def reader() -> OutputReader:
         from treescribe_reports.go_test import GoTestReader
