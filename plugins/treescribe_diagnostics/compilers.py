@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from treescribe.events import Severity
 
-from treescribe_diagnostics.message import SEVERITIES, Lines, Message
+from treescribe_diagnostics.message import SEVERITIES, Lines, Message, message_of
 
 
 class Located:
@@ -26,7 +26,7 @@ class Located:
         rf"(?P<path>[^\s:][^:]*):(?P<line>\d+):(?:(?P<column>\d+):)?{_END} "
         r"(?P<severity>fatal error|error|warning)(?:\[(?P<code>[\w-]+)\])?: (?P<message>.+)"  # cargo's short format
     )
-    _MYPY_CODE = re.compile(r"(?P<message>.*?)\s+\[(?P<code>[a-z0-9-]+)\]")
+    _MYPY_CODE = re.compile(r"(?P<message>.*\S)\s+\[(?P<code>[a-z0-9-]+)\]")
     _CC_CODE = re.compile(r"(?P<message>.*) \[(?P<code>-W[^\]\s]+|-f[^\]\s]+)\]")
     _JAVAC_CODE = re.compile(r"\[(?P<code>[a-z-]+)\] (?P<message>.*)")
     _TOOLS: ClassVar[dict[str, tuple[tuple[str, ...], re.Pattern[str] | None]]] = {
@@ -86,7 +86,7 @@ class Parenthesised:
 
     def read(self, lines: Lines) -> Message | None:
         found = self._LINE.fullmatch(lines.line)
-        return _message(found) if found else None
+        return message_of(found) if found else None
 
 
 class Dashed:
@@ -96,15 +96,15 @@ class Dashed:
         r"\s*(?P<path>\S[^:]*):(?P<line>\d+):(?P<column>\d+) - "
         r"(?P<severity>error|warning|information)(?: (?P<code>[A-Z]+\d+))?: (?P<message>.+)"
     )
-    _RULE = re.compile(r"(?P<message>.*?)\s*\((?P<code>report\w+)\)")
+    _RULE = re.compile(r"(?P<message>.*\S)\s*\((?P<code>report\w+)\)")
 
     def read(self, lines: Lines) -> Message | None:
         found = self._LINE.fullmatch(lines.line)
         if found is None:
             return None
         if found["code"]:
-            return _message(found)
-        message = _message(found)._replace(tool="pyright")
+            return message_of(found)
+        message = message_of(found)._replace(tool="pyright")
         if rule := self._RULE.fullmatch(message.message):
             return message._replace(message=rule["message"], code=rule["code"])
         return message._replace(code=self._rule_below(lines))
@@ -135,9 +135,9 @@ class Arrowed:
             if not line.strip() or self._NO_HEADLINE.match(line):
                 return None
             if found := self._RUSTC.fullmatch(line):
-                return _message(found, position)._replace(tool=self._tool(position["path"]))
+                return message_of(found, position)._replace(tool=self._tool(position["path"]))
             if position["path"].endswith((".py", ".pyi", ".ipynb", ".toml")) and (found := self._RUFF.fullmatch(line)):
-                return _message(found, position)._replace(tool="ruff", sure=False)
+                return message_of(found, position)._replace(tool="ruff", sure=False)
         return None
 
     def _tool(self, path: str) -> str:
@@ -159,7 +159,7 @@ class Maven:
         if found is None or found.groups() in self._told:
             return None
         self._told.add(found.groups())
-        return _message(found)._replace(tool="javac")
+        return message_of(found)._replace(tool="javac")
 
 
 class Go:
@@ -169,7 +169,7 @@ class Go:
 
     def read(self, lines: Lines) -> Message | None:
         found = self._LINE.fullmatch(lines.line)
-        return _message(found)._replace(tool="go", sure=False) if found else None
+        return message_of(found)._replace(tool="go", sure=False) if found else None
 
 
 class Linker:
@@ -185,12 +185,3 @@ class Linker:
         if found is None:
             return None
         return Message(Severity.ERROR, found["path"], int(found["line"] or 0), 0, found["message"], tool="ld")
-
-
-def _message(found: re.Match[str], position: re.Match[str] | None = None) -> Message:
-    """A message out of a match's groups; an error where it names no severity."""
-    groups = found.groupdict()
-    place = (position or found).groupdict()
-    severity = SEVERITIES[(groups.get("severity") or "error").lower()]
-    path, line, column = place["path"], int(place["line"]), int(place["column"])
-    return Message(severity, path, line, column, groups["message"], groups.get("code") or "")

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 
-from treescribe.events import Severity
-
-from treescribe_diagnostics.message import SEVERITIES, Lines, Message
+from treescribe_diagnostics.message import SEVERITIES, Lines, Message, message_of
 
 
 class Coded:
@@ -27,17 +25,14 @@ class Coded:
         found = self._LINE.fullmatch(lines.line)
         if found is None:
             return None
-        line, column = int(found["line"]), int(found["column"])
         code, text = found["code"].rstrip(":"), found["message"].removeprefix("[*] ")
-        return Message(Severity.ERROR, found["path"], line, column, text, code, self._tool, sure=False)
+        return message_of(found)._replace(code=code, message=text, tool=self._tool, sure=False)
 
 
 class EslintStylish:
     """eslint's own format: the file on a line of its own, then a line for each message."""
 
-    _ROW = re.compile(
-        r"\s+(?P<line>\d+):(?P<column>\d+)\s+(?P<severity>error|warning)\s+(?P<message>\S.*?)(?:\s{2,}(?P<code>\S+))?"
-    )
+    _ROW = re.compile(r"\s+(?P<line>\d+):(?P<column>\d+)\s+(?P<severity>error|warning)\s+(?P<message>\S.*)")
 
     def __init__(self) -> None:
         self._file = ""
@@ -52,8 +47,11 @@ class EslintStylish:
         if not self._file:
             return None
         line, column = int(found["line"]), int(found["column"])
-        severity, code = SEVERITIES[found["severity"]], found["code"] or ""
-        return Message(severity, self._file, line, column, found["message"], code, "eslint", sure=False)
+        text, gap, code = found["message"].rpartition("  ")
+        if not gap or " " in code:  # a message without a rule, such as a parsing error
+            text, code = found["message"], ""
+        severity = SEVERITIES[found["severity"]]
+        return Message(severity, self._file, line, column, text.rstrip(), code, "eslint", sure=False)
 
 
 class EslintUnix:
@@ -66,8 +64,4 @@ class EslintUnix:
 
     def read(self, lines: Lines) -> Message | None:
         found = self._LINE.fullmatch(lines.line)
-        if found is None:
-            return None
-        line, column = int(found["line"]), int(found["column"])
-        severity, code = SEVERITIES[found["severity"].lower()], found["code"] or ""
-        return Message(severity, found["path"], line, column, found["message"], code, "eslint")
+        return message_of(found)._replace(tool="eslint") if found else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
@@ -60,3 +61,15 @@ SEVERITIES = {
     "info": Severity.INFO,
 }
 """What tools call a severity."""
+
+
+def message_of(found: re.Match[str], position: re.Match[str] | None = None) -> Message:
+    """A message out of a match's groups; an error where it names no severity.
+
+    :param position: where path, line and column stand, if not in the same match.
+    """
+    groups = found.groupdict()
+    place = (position or found).groupdict()
+    severity = SEVERITIES[(groups.get("severity") or "error").lower()]
+    path, line, column = place["path"], int(place["line"]), int(place["column"])
+    return Message(severity, path, line, column, groups["message"], groups.get("code") or "")

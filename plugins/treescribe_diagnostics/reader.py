@@ -19,7 +19,7 @@ READ_CHARACTERS = 16 * 1024 * 1024
 
 TAIL_CHARACTERS = 256 * 1024
 MOST_DIAGNOSTICS = 10_000
-"""Of one command; what is more is counted."""
+"""Of one command; from then on nothing is looked at."""
 
 LONGEST_LINE = 4096
 CONTEXT = 8
@@ -40,21 +40,22 @@ class DiagnosticsReader:
         self._report = report
         self._files = Files(workspace)
         self._folders = [command.cwd, str(workspace.root)]
-        self._entered: list[str] = []
+        self._entered: list[str] = []  # the innermost first
         self._streams: dict[str, _Stream] = {}
         self._told = 0
 
     def read(self, stream: str, text: str) -> Iterator[Event]:
-        return self._diagnostics(self._stream(stream).take(text))
+        if self._told < MOST_DIAGNOSTICS:
+            yield from self._diagnostics(self._stream(stream).take(text))
 
     def end(self) -> Iterator[Event]:
         for stream in self._streams.values():
             yield from self._diagnostics(stream.rest())
         passed_over = sum(stream.passed_over for stream in self._streams.values())
-        if passed_over:
-            self._report(f"diagnostics were not looked for in {passed_over} characters of {self._command.line}")
-        if self._told > MOST_DIAGNOSTICS:
-            self._report(f"{self._told - MOST_DIAGNOSTICS} more diagnostics of {self._command.line} are left out")
+        if self._told >= MOST_DIAGNOSTICS:
+            self._report(f"no more than {MOST_DIAGNOSTICS:,} diagnostics of {self._command.line} are kept")
+        elif passed_over:
+            self._report(f"diagnostics were not looked for in {passed_over:,} characters of {self._command.line}")
 
     def _stream(self, name: str) -> _Stream:
         if name not in self._streams:
@@ -66,21 +67,20 @@ class DiagnosticsReader:
             if isinstance(one, re.Match):
                 self._change_directory(one)
             elif diagnostic := self._diagnostic(one):
+                if self._told >= MOST_DIAGNOSTICS:
+                    return
                 self._told += 1
-                if self._told <= MOST_DIAGNOSTICS:
-                    yield diagnostic
+                yield diagnostic
 
     def _change_directory(self, told: re.Match[str]) -> None:
         """make and ninja say where the programs run that they start."""
         if told["word"] == "Entering":
-            self._entered.append(told["path"])
+            self._entered.insert(0, told["path"])
         elif told["path"] in self._entered:
-            self._entered.reverse()
             self._entered.remove(told["path"])
-            self._entered.reverse()
 
     def _diagnostic(self, message: Message) -> Diagnostic | None:
-        path = self._files.find(message.path, [*reversed(self._entered), *self._folders])
+        path = self._files.find(message.path, [*self._entered, *self._folders])
         if not path and not message.sure:
             return None
         return Diagnostic(
