@@ -1,4 +1,7 @@
-"""What a run adds to the environment of its child commands. What the user set is added to, never replaced."""
+"""What a run adds to the environment of its child commands.
+
+Lists that the user set are added to, never replaced; a variable that is no list is the plugin's own to set.
+"""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import tempfile
 import traceback
 import types
 from collections.abc import Callable, Iterable
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
 
 from invoke.collection import Collection
 from invoke.exceptions import Exit
@@ -23,12 +23,19 @@ from treescribe.operation import Operation, described
 from treescribe.terminal import show_any_text, style_for
 from treescribe.workspace import Workspace
 
+if TYPE_CHECKING:
+    from treescribe.backend import Backend
+
 ALIAS_PREFIX = "treescribe"
 
 
 class OwnTask(Task[Any]):
-    """A task of treescribe's own: not part of any run, and equal to no other task."""
+    """A task of treescribe's own: no part of a run of tasks, and equal to no other task.
 
+    :ivar backend: whose target it is; None for operations and the like.
+    """
+
+    backend: Backend | None = None
     __hash__ = Task.__hash__
 
     def __eq__(self, other: object) -> bool:

@@ -198,7 +198,7 @@ class Program(InvokeProgram):
         Operations alone need neither: what records is not even imported for them.
         """
         tasks = [self.collection[task.name] for task in self.tasks]
-        if any(isinstance(task, OwnTask) and hasattr(task, "backend") for task in tasks):
+        if any(isinstance(task, OwnTask) and task.backend is not None for task in tasks):
             from treescribe.backend_tasks import run_targets
 
             raise Exit(code=run_targets(tasks, self._directory(), dry=self.config.run.dry))

@@ -111,8 +111,8 @@ def treescribe_run_finished(run: Run, outcome: Outcome) -> None:
 def treescribe_command_environment(workspace: Workspace, run: Run) -> Sequence[Variable] | None:
     """Return variables for the environment of the run's child commands.
 
-    Called once per run, before its first command starts. What the user set is added to, never replaced (see
-    `Variable`).
+    Called once per run, before its first command starts. To a list that the user set a value is added, which needs
+    the list's separator; without one the variable is set, whatever it was (see `Variable`).
     """
 
 
