@@ -120,12 +120,12 @@ def told(recorded: Recorded) -> dict[str, tuple[str, str]]:
 
 VARYING = re.compile(
     r"[\d.]+=setup.*?\]( |(?=\)))|\d+(\.\d+)?(?= seconds)|in …s =+|=+ "
-    r"|(?<=pid=)\d+|(?<=PYTHONHASHSEED=)\d+|(?<=/package/)\d+"
+    r"|(?<=pid=)\d+|(?<=PYTHONHASHSEED=)\d+|(?<=/package/)\d+|(?<=#sha256=)[0-9a-f]+"
 )
 
 
 def printed(result: Printed) -> tuple[int, list[str], str]:
-    """What tox printed, without times and numbers, and the order in which parallel envs came to their end."""
+    """What tox printed, without times, numbers and hashes, and the order in which parallel envs came to their end."""
     lines = VARYING.sub("…", result.stdout).splitlines()
     return result.exit_code, sorted(line for line in lines if not re.search("[✔✖]", line)), result.stderr
 
