@@ -11,12 +11,13 @@ import os
 import re
 import subprocess
 import sys
-import tarfile
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
 import pytest
+
+from .sdists import unpack
 
 pytestmark = pytest.mark.index
 
@@ -51,19 +52,12 @@ class Project:
 
     def __init__(self, folder: Path, sdist: Sdist) -> None:
         self.sdist = sdist
-        pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-        requirement = f"{sdist.name}=={sdist.version}"
-        command = [*pip, "download", "--no-deps", "--no-binary", ":all:", "-d", str(folder), requirement]
-        subprocess.run(command, check=True)
-        with tarfile.open(next(folder.glob("*.tar.gz"))) as archive:
-            archive.extractall(folder, filter="data")
-        self.root = folder / f"{sdist.name}-{sdist.version}"
+        self.root = unpack(sdist.name, sdist.version, folder)
         self.venv = folder / "venv"
         subprocess.run([sys.executable, "-m", "venv", str(self.venv)], check=True)
         pip = [str(self.venv / "bin" / "pip"), "--quiet", "--disable-pip-version-check"]
         install = [*pip, "install", "pytest", "-e", str(self.root)]
         subprocess.run(install, check=True)
-        subprocess.run(["git", "init", "-q", str(self.root)], check=True)
         self.junit = folder / "junit.xml"
 
     def with_tasks(self) -> None:
