@@ -17,7 +17,7 @@ PYTEST = ("pytest", "-q", "-p", "no:cacheprovider")
 
 KINDS = {
     "of a build": b"[%07d] building the module and everything below it\n",
-    "that look like messages": b"10:22:33 GET /orders/%07d:12 error or warning: none\n",
+    "that look like messages": b"10:22:33: GET /orders/%07d, error or warning: none\n",
     "that are messages": b"src/orders.c:%d:7: warning: unused variable [-Wunused-variable]\n",
 }
 """Lines that no reader looks at twice, lines that each is tried on, and diagnostics."""
@@ -44,6 +44,7 @@ def _lines(project: Path, name: str, line: bytes) -> Row:
 
 
 def _tests(project: Path) -> Iterator[Row]:
+    run(Program((*PYTEST, "--collect-only"), project))  # Python compiles the modules once
     plain, reportlog, recorded = (
         [run(Program(words, project))]
         for words in (PYTEST, (*PYTEST, "--report-log=reportlog.jsonl"), (*RECORDED, *PYTEST))

@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from .sdists import unpack
+from sdists import unpack
 
 pytestmark = pytest.mark.index
 

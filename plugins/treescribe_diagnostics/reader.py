@@ -25,7 +25,11 @@ LONGEST_LINE = 4096
 CONTEXT = 8
 """Lines around one that may belong to its message."""
 
-_PROMISING = re.compile(r":\d+[:\s]|\(\d+,\d+\): |:\[\d+,\d+\] |undefined reference|multiple definition|ing directory ")
+_PROMISING = re.compile(
+    r":\d+(?:: | - |\}|$| +(?:error|warning))|\(\d+,\d+\): |:\[\d+,\d+\] "
+    r"|undefined reference|multiple definition|ing directory ",
+    re.MULTILINE,
+)
 _DIRECTORY = re.compile(r"(?:\S+: )?(?P<word>Entering|Leaving) directory [`'](?P<path>.+)'")
 
 Told = Message | re.Match[str]
