@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
 import pytest
-
 from sdists import unpack
 
 pytestmark = pytest.mark.index
