@@ -59,7 +59,8 @@ def hook_row(name: str) -> str:
     """The beginning of a hook's row: its signature and what it may return."""
     signature = inspect.signature(HOOKS[name])
     found = re.fullmatch(r"Sequence\[(.*)\] \| None", signature.return_annotation)
-    returned = f"a list of `{found[1]}`, or None" if found else "nothing"
+    one = signature.return_annotation.removesuffix(" | None")
+    returned = f"a list of `{found[1]}`, or None" if found else "nothing" if one == "None" else f"a `{one}`, or None"
     return f"| `{name}({', '.join(signature.parameters)})` | {returned} |"
 
 

@@ -38,6 +38,8 @@ CASES: list[tuple[str, tuple[str, ...], str, Any]] = [
     ("history.unpin", ("good",), "name", "good"),
     ("init", (), "changed", True),
     ("plugins", (), "plugins.0.name", "core"),
+    ("targets", (), "targets.0.name", "check"),
+    ("workspace.status", (), "parts.history.last.run", 2),
 ]
 
 

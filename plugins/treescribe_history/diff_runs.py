@@ -18,7 +18,9 @@ def diff_runs(
     base: Annotated[RunReference, Parameter(BASE_HELP, positional=True)] = PREVIOUS,
     target: Annotated[RunReference, Parameter(TARGET_HELP, positional=True)] = LATEST,
     base_directory: Annotated[str, Parameter(DIRECTORY_HELP, directory=True)] = "",
-    exit_code: Annotated[bool, Parameter("end with exit code 1 where there are differences")] = False,
+    exit_code: Annotated[
+        bool, Parameter("end with exit code 1 where there are differences", command_line=True)
+    ] = False,
     limit: Annotated[int, Parameter(LIMIT_HELP)] = 50,
     offset: Annotated[int, Parameter(OFFSET_HELP)] = 0,
 ) -> DiffResult:

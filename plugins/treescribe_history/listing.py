@@ -55,6 +55,7 @@ class RunRow(Frozen):
 class RunsResult(Result):
     """A page of the runs of a workspace, the newest first. ``total`` are kept, of ``recorded`` ever begun."""
 
+    summary: str
     workspace: str
     runs: tuple[RunRow, ...]
     total: int
@@ -151,11 +152,13 @@ def list_store(store: Store, limit: int, offset: int) -> RunsResult:
     """Return a page of the runs, the newest first."""
     listing = Listing(store)
     total = len(listing.runs)
+    recorded = max(last_id(store), total)
     return RunsResult(
+        summary=f"{total} kept of {recorded} recorded",
         workspace=str(store.workspace.root),
         runs=tuple(listing.row(position) for position in range(offset, min(offset + limit, total) if limit else total)),
         total=total,
-        recorded=max(last_id(store), total),
+        recorded=recorded,
         offset=offset,
         limit=limit,
     )

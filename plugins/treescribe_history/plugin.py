@@ -10,7 +10,10 @@ from treescribe.spec import hookimpl
 
 if TYPE_CHECKING:
     from treescribe.events import Event
+    from treescribe.request import Outcome
     from treescribe.run import Run
+    from treescribe.workspace import Workspace
+    from treescribe.workspace_status import Status
 
 
 @hookimpl
@@ -43,6 +46,14 @@ def _operation(name: str, function: str, render: str, text: str, exit_code: str 
     return Operation(name, function, render, text, exit_code=exit_code)
 
 
+@hookimpl
+def treescribe_workspace_status(workspace: Workspace) -> Status:
+    """The last run, and what runs at the moment."""
+    from treescribe_history.status import status_of
+
+    return status_of(workspace)
+
+
 @hookimpl(tryfirst=True)
 def treescribe_run_started(run: Run) -> None:
     """Give the run its id and begin its transcript."""
@@ -57,6 +68,15 @@ def treescribe_event(run: Run, event: Event) -> None:
     from treescribe_history import recorder
 
     recorder.record(run, event)
+
+
+@hookimpl
+def treescribe_run_abandoned(workspace: Workspace, run_id: int, outcome: Outcome) -> bool | None:
+    """Finish the transcript that a killed process left."""
+    from treescribe_history import recovery
+    from treescribe_history.store import Store
+
+    return recovery.finish_abandoned(Store(workspace), run_id, outcome) or None
 
 
 @hookimpl(tryfirst=True)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from dataclasses import replace
 
 from treescribe import locks
 from treescribe.codec import Codec, to_line
 from treescribe.errors import RunUnavailable
+from treescribe.events import RunFinished
+from treescribe.request import Outcome
 
 from treescribe_history.store import Store, StoredRun
-from treescribe_history.transcript import read_transcript
+from treescribe_history.transcript import DIED, read_transcript
 
 
 def recover(store: Store) -> list[int]:
@@ -19,7 +22,18 @@ def recover(store: Store) -> list[int]:
     return [stored.id for stored in left if _finish_if_free(store, stored)]
 
 
-def _finish_if_free(store: Store, stored: StoredRun) -> bool:
+def finish_abandoned(store: Store, number: int, outcome: Outcome) -> bool:
+    """Finish the live file of a run whose process somebody killed; whether there was one to finish.
+
+    :param outcome: how the run ended, and why.
+    """
+    with suppress(OSError), store.locked():
+        stored = store.find(number)
+        return stored is not None and stored.active and _finish_if_free(store, stored, outcome)
+    return False
+
+
+def _finish_if_free(store: Store, stored: StoredRun, outcome: Outcome = DIED) -> bool:
     """Finish the file of a run if its lock is free. A file that cannot be understood is moved as it is."""
     try:
         descriptor = locks.own_descriptor(os.open(stored.path, os.O_RDWR | os.O_CLOEXEC))
@@ -29,7 +43,7 @@ def _finish_if_free(store: Store, stored: StoredRun) -> bool:
         if not locks.try_lock(descriptor):
             return False
         with suppress(RunUnavailable):
-            _complete(stored, descriptor)
+            _complete(stored, descriptor, outcome)
         os.fsync(descriptor)
         os.rename(stored.path, store.folder / stored.path.name)
     except OSError:
@@ -39,7 +53,7 @@ def _finish_if_free(store: Store, stored: StoredRun) -> bool:
     return True
 
 
-def _complete(stored: StoredRun, descriptor: int) -> None:
+def _complete(stored: StoredRun, descriptor: int, outcome: Outcome) -> None:
     """Mend the file's end to what readers of it see there already: no torn line, and what `closing_events` says."""
     codec = Codec()
     transcript = read_transcript(stored.path, codec, written_to=False)
@@ -52,6 +66,8 @@ def _complete(stored: StoredRun, descriptor: int) -> None:
         os.ftruncate(descriptor, whole)
         os.lseek(descriptor, whole, os.SEEK_SET)
     for event in transcript.closing:
+        if isinstance(event, RunFinished):
+            event = replace(event, outcome=outcome.outcome, exit_code=outcome.exit_code, error=outcome.error)
         os.write(descriptor, to_line(event))
 
 

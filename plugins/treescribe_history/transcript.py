@@ -19,9 +19,13 @@ from treescribe.codec import Codec, encode_line
 from treescribe.errors import RunUnavailable
 from treescribe.events import CommandFinished, CommandStarted, CommandStatus, Event, RunFinished, RunOutcome
 from treescribe.frozen import Frozen, frozen
+from treescribe.request import Outcome
 
 if TYPE_CHECKING:
     from treescribe.validation import Validator
+
+DIED = Outcome(RunOutcome.INTERRUPTED, None, "its process died")
+"""How a run ended whose process is gone."""
 
 FORMAT = 1
 """The version of the file's format that is written; files of this and of earlier versions are read."""
@@ -207,5 +211,5 @@ def closing_events(header: Header, events: list[Event]) -> tuple[Event, ...]:
     duration = max(0, at - header.started_at)
     return (
         *detached,
-        RunFinished(at=at, outcome=RunOutcome.INTERRUPTED, error="its process died", duration_ms=duration),
+        RunFinished(at=at, outcome=DIED.outcome, error=DIED.error, duration_ms=duration),
     )

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from treescribe.run import Run
     from treescribe.spec import hookimpl
     from treescribe.workspace import Workspace
+    from treescribe.workspace_status import Status
 
 _HOMES = {
     "Backend": "backend",
@@ -38,6 +39,7 @@ _HOMES = {
     "Parameter": "operation",
     "Run": "run",
     "RunRequest": "request",
+    "Status": "workspace_status",
     "Target": "backend",
     "TreescribeError": "errors",
     "Variable": "environment",
@@ -60,6 +62,7 @@ __all__ = [
     "Parameter",
     "Run",
     "RunRequest",
+    "Status",
     "Target",
     "TreescribeError",
     "Variable",

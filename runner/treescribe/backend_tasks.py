@@ -11,6 +11,7 @@ from treescribe.backend import Backend, Target
 from treescribe.errors import InvalidInput, TreescribeError
 from treescribe.events import RunOutcome
 from treescribe.executor import effect_of_targets, end_by_signal, outcome_of_exception, tell_end
+from treescribe.follower import follower
 from treescribe.host import Host, host
 from treescribe.observed_tasks import error_text
 from treescribe.operation_tasks import OwnTask, place_for
@@ -78,6 +79,8 @@ def _planned(backend: str, targets: tuple[str, ...], workspace: Workspace) -> Ru
     try:
         settings, plugins = load_settings(workspace.root), host()
     except InvalidInput as error:
+        if (following := follower()) is not None:
+            raise following.refused(f"this run would not be recorded: {error}") from error
         say(f"treescribe: this run is not recorded: {error}")
         settings, plugins = Settings(), Host(())
     effect = effect_of_targets([f"{backend}.{target}" for target in targets], settings)

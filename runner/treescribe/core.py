@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from treescribe.operation import Operation
 from treescribe.spec import hookimpl
+
+if TYPE_CHECKING:
+    from treescribe.workspace import Workspace
+    from treescribe.workspace_status import Status
 
 
 @hookimpl
 def treescribe_operations() -> list[Operation]:
-    """``plugins`` and ``init``."""
+    """``plugins``, ``targets``, ``workspace.status`` and ``init``."""
     return [
         Operation(
             "plugins",
@@ -18,9 +24,30 @@ def treescribe_operations() -> list[Operation]:
             needs_workspace=False,
         ),
         Operation(
+            "targets",
+            function="treescribe.targets_operation:targets",
+            render="treescribe.targets_operation:render",
+            help="What can be run here, with options and effects.",
+            loads_tasks=True,
+        ),
+        Operation(
+            "workspace.status",
+            function="treescribe.workspace_status:workspace_status",
+            render="treescribe.workspace_status:render",
+            help="What is going on in this workspace.",
+        ),
+        Operation(
             "init",
             function="treescribe.initialise:init",
             render="treescribe.initialise:render",
             help="Have plain inv record in this project too.",
         ),
     ]
+
+
+@hookimpl
+def treescribe_workspace_status(workspace: Workspace) -> Status | None:
+    """What git says of it."""
+    from treescribe.workspace_status import git_status
+
+    return git_status(workspace)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 READ_ONLY = "read-only"
@@ -22,9 +23,23 @@ class Effect(NamedTuple):
     open_world: bool = False
 
 
+_STRENGTH = (READ_ONLY, ADDITIVE, DESTRUCTIVE)
+
+
+def strongest(kinds: Iterable[str]) -> str:
+    """The effect of things done together; of none, read-only."""
+    return max(kinds, key=_STRENGTH.index, default=READ_ONLY)
+
+
+def within(kind: str, limit: str) -> bool:
+    """Whether an effect of `kind` is no stronger than `limit`."""
+    return _STRENGTH.index(kind) <= _STRENGTH.index(limit)
+
+
 UNKNOWN = Effect(DESTRUCTIVE, idempotent=False, open_world=True)
 
 EFFECTS: dict[str, Effect] = {
+    "check": Effect(ADDITIVE),
     "demo": Effect(ADDITIVE, open_world=True),
     "exec": Effect(DESTRUCTIVE, open_world=True),
     "history.diff": Effect(READ_ONLY, idempotent=True),
@@ -36,6 +51,9 @@ EFFECTS: dict[str, Effect] = {
     "history.unpin": Effect(DESTRUCTIVE, idempotent=True),
     "init": Effect(ADDITIVE, idempotent=True),
     "plugins": Effect(READ_ONLY, idempotent=True),
+    "run": Effect(DESTRUCTIVE),
+    "targets": Effect(READ_ONLY, idempotent=True),
+    "workspace.status": Effect(READ_ONLY, idempotent=True),
 }
 
 

@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+FOLLOWER_VARIABLE = "TREESCRIBE_FOLLOWER"
+"""Names the socket on which a run is followed (`treescribe.follower`); taken by the process that it is meant for."""
+
 
 class Variable(NamedTuple):
     """One variable for child commands.

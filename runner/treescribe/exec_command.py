@@ -17,6 +17,7 @@ from collections.abc import Container, Sequence
 
 from treescribe.errors import InvalidInput, TreescribeError
 from treescribe.events import CommandStatus, RunOutcome
+from treescribe.follower import follower
 from treescribe.host import host
 from treescribe.pass_through import PassThrough, occupy_closed_streams
 from treescribe.request import Outcome, RunRequest
@@ -62,6 +63,9 @@ def main(words: list[str]) -> int:
     try:
         settings = load_settings(workspace.root)
     except InvalidInput as error:
+        if (following := follower()) is not None:
+            say(f"treescribe: {following.refused(f'this command would not be recorded: {error}')}")
+            return USAGE_ERROR
         say(f"treescribe: this command is not recorded: {error}")
         return _become(command)
     request = RunRequest(backend="command", targets=(_target(command, workspace),))
@@ -69,6 +73,9 @@ def main(words: list[str]) -> int:
     with PassedOnSignals() as signals:
         try:
             run.start()
+        except InvalidInput as error:
+            say(f"treescribe: {error}")
+            return USAGE_ERROR
         except KeyboardInterrupt:  # while it waited for the workspace's lock
             return INTERRUPTED
         signals.hold()

@@ -14,9 +14,10 @@ from invoke.executor import Executor as InvokeExecutor
 from invoke.parser.context import ParserContext
 from invoke.tasks import Call
 
-from treescribe.effects import READ_ONLY
+from treescribe.effects import DESTRUCTIVE, strongest
 from treescribe.errors import TreescribeError
 from treescribe.events import RunOutcome
+from treescribe.follower import follower
 from treescribe.host import host
 from treescribe.observed_commands import observing_commands
 from treescribe.observed_tasks import TaskObserver, as_text, error_text
@@ -81,6 +82,8 @@ class Recording(InvokeExecutor):
             workspace = Workspace.open(os.path.abspath(self.collection.loaded_from or os.getcwd()))
             settings = Settings.read(self.config.get("treescribe"))
         except (TreescribeError, OSError) as error:
+            if (following := follower()) is not None:
+                raise following.refused(f"this run would not be recorded: {error}") from error
             say(f"treescribe: this run is not recorded: {error}")
             return None
         request = RunRequest(
@@ -162,5 +165,4 @@ def end_by_signal(run: Run, number: int) -> None:
 
 def effect_of_targets(targets: list[str], settings: Settings) -> str:
     """The effect that a project's settings give to a run of these targets."""
-    effects = {settings.effects.get(target, "destructive") for target in targets}
-    return READ_ONLY if effects == {READ_ONLY} else "destructive"
+    return strongest(settings.effects.get(target, DESTRUCTIVE) for target in targets)

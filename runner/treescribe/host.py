@@ -219,7 +219,7 @@ class Host:
                     log.debug("the traceback:", exc_info=error)
                 if run_at is not None:
                     arguments[run_at].report_once(f"{plugin} {hook}", text)
-                return None if answers is None else []
+                return None if answers is None else answers(None)
 
         guarded.__wrapped__ = getattr(spec, hook)  # which pluggy asks for the arguments to hand over
         return guarded
@@ -252,14 +252,30 @@ def _is_reader(part: Any) -> bool:
     return callable(getattr(part, "read", None)) and callable(getattr(part, "end", None))
 
 
-_ANSWERS = {
+def _one(fits: Callable[[Any], bool], expected: str) -> Callable[[Any], Any]:
+    """What raises where a hook's answer is neither None nor what the hook is to return."""
+
+    def answers(answer: Any) -> Any:
+        if answer is not None and not fits(answer):
+            raise TypeError(f"{expected} is expected, this is a {type(answer).__name__}")
+        return answer
+
+    return answers
+
+
+def _is_status(answer: Any) -> bool:
+    return isinstance(getattr(answer, "summary", None), str) and isinstance(getattr(answer, "details", None), dict)
+
+
+_ANSWERS: dict[str, Callable[[Any], Any]] = {
     "treescribe_backends": _list_of(_is_named, "backends"),
     "treescribe_event_types": _list_of(_is_event_type, "event classes"),
     "treescribe_operations": _list_of(_is_named, "operations"),
     "treescribe_command_environment": _list_of(lambda part: isinstance(part, Variable), "variables"),
     "treescribe_output_readers": _list_of(_is_reader, "output readers"),
+    "treescribe_workspace_status": _one(_is_status, "a Status"),
 }
-"""The hooks that answer with lists."""
+"""What is made of the answers of hooks, and of a failure: an empty list, or None."""
 
 
 class _Isolated:

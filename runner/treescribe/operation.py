@@ -30,12 +30,14 @@ class Parameter(NamedTuple):
 
     :ivar help: one line, shown by ``--help`` and in the tool's schema.
     :ivar positional: on the command line it may be given without its flag.
+    :ivar command_line: it means something on the command line only, and no other surface has it.
     :ivar directory: it is a directory, absolute; on the command line one may be given relative to the current one.
     """
 
     help: str
     positional: bool = False
     directory: bool = False
+    command_line: bool = False
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ class Operation:
     :ivar render: ``module:name`` of the function ``(result, style) -> text`` for people.
     :ivar help: one line for lists of operations.
     :ivar needs_workspace: False where it works without one; the function then gets None.
+    :ivar loads_tasks: it loads the project's own code; a server that is nobody's project has it done by a process of
+        its own.
     :ivar exit_code: ``module:name`` of ``(result, parameters) -> int``, for operations whose exit code says something.
     """
 
@@ -55,6 +59,7 @@ class Operation:
     render: str
     help: str
     needs_workspace: bool = True
+    loads_tasks: bool = False
     exit_code: str = ""
 
     @property
@@ -74,11 +79,13 @@ class Operation:
         return {p.name: p.replace(annotation=hints.get(p.name, Any)) for p in parameters}
 
     def parameters_model(self) -> type[BaseModel]:
-        """A pydantic model of the parameters: strict, frozen, unknown names refused."""
+        """A pydantic model of the parameters: strict, frozen, unknown names refused; command-line ones left out."""
         from pydantic import ConfigDict, Field, create_model
 
         fields: dict[str, Any] = {}
         for name, parameter in self.parameters().items():
+            if described(parameter).command_line:
+                continue
             default = ... if parameter.default is inspect.Parameter.empty else parameter.default
             fields[name] = (parameter.annotation, Field(default, description=described(parameter).help))
         title = "".join(part.capitalize() for part in self.name.replace("_", ".").split(".")) + "Parameters"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -19,6 +20,7 @@ from typing import NamedTuple
 MARK_VARIABLE = "TREESCRIBE_COMMAND"
 
 _PASSES = 50  # of looking; a process that cannot be stopped (it waits for a disk) is not waited for longer
+_LOOK_SECONDS = 0.02
 
 
 class _Process(NamedTuple):
@@ -49,14 +51,44 @@ def end_tree(pid: int, signal_number: int = signal.SIGKILL, *, mark: str = "") -
 
     :param mark: of the command that `pid` was started as; what bears it and has lost its parent is ended as well.
     """
-    tree = _stopped_tree(pid, mark)
+    _end(_stopped_tree([pid], mark), signal_number)
+
+
+def end_marked(mark: str, grace: float) -> None:
+    """End whatever bears a mark, as `end_below` ends what is below a process."""
+    _end(_stopped_tree([], mark), signal.SIGTERM)
+    until = time.monotonic() + grace
+    while time.monotonic() < until and _marked_processes(mark, _processes()):
+        time.sleep(_LOOK_SECONDS)
+    _end(_stopped_tree([], mark), signal.SIGKILL)
+
+
+def _end(tree: list[int], signal_number: int) -> None:
     _send(tree, signal_number)
     if signal_number != signal.SIGKILL:
         _send(tree, signal.SIGCONT)
 
 
-def _stopped_tree(pid: int, mark: str) -> list[int]:
-    """Stop `pid`, everything below it and whatever bears the mark, and return them.
+def end_below(pid: int, grace: float) -> None:
+    """End everything below `pid`, and not `pid` itself: asked to first, and killed after `grace` seconds."""
+    if grace > 0:
+        asked = _below([pid], _processes())
+        _send(asked, signal.SIGTERM)
+        _send(asked, signal.SIGCONT)
+        until = time.monotonic() + grace
+        while time.monotonic() < until and _alive_below(pid):
+            time.sleep(_LOOK_SECONDS)
+    for child in _alive_below(pid):
+        end_tree(child)
+
+
+def _alive_below(pid: int) -> list[int]:
+    processes = _processes()
+    return [process for process in _below([pid], processes) if processes[process].state not in "ZX"]
+
+
+def _stopped_tree(pids: Sequence[int], mark: str) -> list[int]:
+    """Stop `pids`, everything below them and whatever bears the mark, and return them.
 
     A signal takes a moment to arrive, and so does a look at all processes: what is started meanwhile is found by
     looking once more after all of them were seen at rest.
@@ -65,7 +97,7 @@ def _stopped_tree(pid: int, mark: str) -> list[int]:
     at_rest = False
     for _ in range(_PASSES):
         processes = _processes()
-        roots = (pid, *_marked_processes(mark, processes))
+        roots = (*pids, *_marked_processes(mark, processes))
         fresh = [process for process in (*roots, *_below(roots, processes)) if process not in tree]
         if at_rest and not fresh:
             break
@@ -87,6 +119,12 @@ def _mark_of(pid: int) -> bytes:
         return b""
     name = MARK_VARIABLE.encode() + b"="
     return next((variable for variable in variables if variable.startswith(name)), b"")
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process is there and not dead; a zombie is."""
+    process = _processes().get(pid)
+    return process is not None and process.state not in "ZX"
 
 
 def _below(roots: Sequence[int], processes: dict[int, _Process]) -> list[int]:

@@ -21,6 +21,7 @@ from invoke.program import Program as InvokeProgram
 
 from treescribe.collector import leave_quickly
 from treescribe.errors import TreescribeError
+from treescribe.follower import PROTOCOL, follower
 from treescribe.host import host
 from treescribe.loader import WorktreeLoader
 from treescribe.operation_tasks import ALIAS_PREFIX, OperationTask, OwnTask, operations_collection
@@ -58,7 +59,7 @@ class Program(InvokeProgram):
             sys.exit(REFUSED)
 
     def print_version(self) -> None:
-        print(f"treescribe {version('treescribe')} (invoke {invoke.__version__})")
+        print(f"treescribe {version('treescribe')} (invoke {invoke.__version__}, run protocol {PROTOCOL})")
 
     # -- collections ------------------------------------------------------------------------------------
 
@@ -205,6 +206,9 @@ class Program(InvokeProgram):
         if self._has_users_tasks():
             executor_class = self._configured_executor()
         else:
+            if (following := follower()) is not None:
+                names = ", ".join(task.name or "" for task in tasks)
+                raise following.refused(f"{names}: an operation of treescribe, not a target.", "Call it as a tool.")
             leave_quickly()
             executor_class = Executor
         executor_class(self.collection, self.config, self.core).execute(*self.tasks)

@@ -46,6 +46,11 @@ class Outcome(NamedTuple):
         return cls(RunOutcome.PASSED if exit_code == 0 else RunOutcome.FAILED, exit_code)
 
     @classmethod
+    def cancelled(cls, exit_code: int | None, reason: str) -> Outcome:
+        """The outcome of a run that somebody ended who had asked for it."""
+        return cls(RunOutcome.CANCELLED, exit_code, reason)
+
+    @classmethod
     def of_signal(cls, number: int) -> Outcome:
         """The outcome of a run that a signal ended; 128 and its number is what a shell calls the exit code."""
         return cls(RunOutcome.CANCELLED, 128 + number, f"ended by {signal.Signals(number).name}")

@@ -21,6 +21,7 @@ from treescribe.events import (
     RunFinished,
     RunStarted,
 )
+from treescribe.follower import follower
 from treescribe.foreign import ForeignEventError, check, is_foreign
 from treescribe.frozen import with_field
 from treescribe.host import Host
@@ -84,6 +85,7 @@ class Run:
         self._reported: set[str] = set()
         self._delivering = False
         self._workspace_lock: WorkspaceLock | None = None
+        self._follower = follower()
         self._forwarder = Forwarder(environment, self.parent, str(workspace.root))
         _going_on.add(self)
 
@@ -91,6 +93,8 @@ class Run:
 
     def start(self) -> None:
         """Take the workspace's lock, let the recorder and the other plugins begin, and emit `RunStarted`."""
+        if self._follower is not None:
+            self._follower.admit(self)
         self._begun = self.clock.elapsed_ms()
         self.started_at = self.clock.now_ms()
         if self.request.effect != READ_ONLY:  # waiting for it can be interrupted; what follows cannot
@@ -99,6 +103,8 @@ class Run:
             self.follow("run", NestedRuns(self, self._host.codec))
             self._host.hook.treescribe_run_started(run=self)
             with self._lock:
+                if self._follower is not None:
+                    self._follower.begin(self)
                 early, self._pending = self._pending or [], None
                 self.emit(RunStarted(targets=self.request.targets))
                 for event in early:
@@ -116,6 +122,8 @@ class Run:
                 self._workspace_lock.release()
 
     def _finish(self, outcome: Outcome) -> None:
+        if self._follower is not None:
+            outcome = self._follower.outcome(outcome)
         if self._spool is not None:
             self._spool.settle()
             self._spool.close()
@@ -131,6 +139,8 @@ class Run:
         self._pass(self.masker.event(finished), last=True)
         self._host.hook.treescribe_run_finished(run=self, outcome=outcome)
         self._forwarder.close()
+        if self._follower is not None:
+            self._follower.end()
 
     def leave_to_parent(self) -> None:
         """In a process forked from the run's own: the run goes on there, and nothing here is part of it."""
@@ -139,6 +149,7 @@ class Run:
         self._spool = None
         self._variables = self._variables or ()
         self._workspace_lock = None
+        self._follower = None
 
     @property
     def verdict(self) -> Verdict:
@@ -189,6 +200,8 @@ class Run:
     def _deliver(self, event: Event) -> None:
         self._reducer.add(event)
         self._forwarder.send(event)
+        if self._follower is not None:
+            self._follower.send(event)
         self._host.hook.treescribe_event(run=self, event=event)
 
     def report(self, message: str, level: str = "warning", source: str = "treescribe") -> None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from treescribe.request import Outcome
     from treescribe.run import Run
     from treescribe.workspace import Workspace
+    from treescribe.workspace_status import Status
 
 PROJECT_NAME = "treescribe"
 
@@ -104,6 +105,22 @@ def treescribe_run_finished(run: Run, outcome: Outcome) -> None:
     """A run has ended; `treescribe_event` was called with its `RunFinished`.
 
     Observers come after the recorder, so the transcript can be read. Nothing can be emitted any more.
+    """
+
+
+@hookspec(firstresult=True)
+def treescribe_run_abandoned(workspace: Workspace, run_id: int, outcome: Outcome) -> bool | None:
+    """A run's process had to be killed by who had asked for it; complete what is recorded of it, with this outcome.
+
+    Called in another process than the run's. The first plugin that returns True has done it.
+    """
+
+
+@hookspec
+def treescribe_workspace_status(workspace: Workspace) -> Status | None:
+    """Return this plugin's part of the status of a workspace; None where it has nothing to tell.
+
+    Called by the operation ``workspace.status``. Read only, and quick: it is asked often.
     """
 
 

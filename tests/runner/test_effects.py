@@ -6,6 +6,7 @@ from treescribe.effects import EFFECTS, UNKNOWN, Effect, effect_of
 from treescribe.host import host
 
 REVIEWED = {
+    "check": Effect("additive", idempotent=False, open_world=False),
     "demo": Effect("additive", idempotent=False, open_world=True),
     "exec": Effect("destructive", idempotent=False, open_world=True),
     "history.diff": Effect("read-only", idempotent=True, open_world=False),
@@ -17,6 +18,9 @@ REVIEWED = {
     "history.unpin": Effect("destructive", idempotent=True, open_world=False),
     "init": Effect("additive", idempotent=True, open_world=False),
     "plugins": Effect("read-only", idempotent=True, open_world=False),
+    "run": Effect("destructive", idempotent=False, open_world=False),
+    "targets": Effect("read-only", idempotent=True, open_world=False),
+    "workspace.status": Effect("read-only", idempotent=True, open_world=False),
 }
 
 
@@ -25,7 +29,7 @@ def test_the_table_is_what_was_reviewed() -> None:
 
 
 def test_every_operation_stands_in_it_and_nothing_else_does() -> None:
-    assert set(EFFECTS) == {*host().operations(), "exec", "demo"}
+    assert set(EFFECTS) == {*host().operations(), "exec", "demo", "run", "check"}
 
 
 def test_what_does_not_stand_in_it_is_unknown_and_never_safe() -> None:

@@ -7,7 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from treescribe import Backend, Event, Operation, Outcome, OutputReader, Run, Target, Variable, Workspace, hookimpl
+from treescribe import (
+    Backend,
+    Event,
+    Operation,
+    Outcome,
+    OutputReader,
+    Run,
+    Status,
+    Target,
+    Variable,
+    Workspace,
+    hookimpl,
+)
 from treescribe.events import CommandFinished, CommandStarted, Diagnostic, LogMessage, RunFinished, UnknownEvent
 from treescribe.testing import ObservedRun, host_of
 
@@ -130,6 +142,43 @@ def test_treescribe_run_finished_has_the_outcome_and_can_emit_nothing_any_more(o
     events = observed_run(plugin).finish(exit_code=4)
     assert plugin.calls == [Outcome("failed", 4)]
     assert isinstance(events[-1], RunFinished)
+
+
+def test_treescribe_run_abandoned_is_asked_until_a_plugin_has_completed_the_record(
+    treescribe_workspace: Workspace,
+) -> None:
+    class Plugin(Called):
+        def __init__(self, answer: bool | None) -> None:
+            super().__init__()
+            self.answer = answer
+
+        @hookimpl
+        def treescribe_run_abandoned(self, run_id: int, outcome: Outcome) -> bool | None:
+            self.calls.append((run_id, outcome))
+            return self.answer
+
+    never, second, first = Plugin(True), Plugin(True), Plugin(None)
+    killed = Outcome.cancelled(None, "it had to be killed")
+    hook = host_of(never, second, first).hook
+    assert hook.treescribe_run_abandoned(workspace=treescribe_workspace, run_id=3, outcome=killed) is True
+    assert (first.calls, second.calls, never.calls) == ([(3, killed)], [(3, killed)], [])
+
+
+def test_treescribe_workspace_status_has_a_part_from_each_plugin_that_has_one(treescribe_workspace: Workspace) -> None:
+    class Plugin(Called):
+        def __init__(self, answer: Any) -> None:
+            super().__init__()
+            self.answer = answer
+
+        @hookimpl
+        def treescribe_workspace_status(self, workspace: Workspace) -> Any:
+            self.calls.append(workspace)
+            return self.answer
+
+    hot, wrong, silent = Plugin(Status("oven", "hot", {"degrees": 180})), Plugin("hot"), Plugin(None)
+    answers = host_of(hot, wrong, silent).hook.treescribe_workspace_status(workspace=treescribe_workspace)
+    assert answers == [Status("oven", "hot", {"degrees": 180})]
+    assert wrong.calls == silent.calls == [treescribe_workspace]
 
 
 def test_treescribe_command_environment_is_asked_once_a_run_for_what_its_commands_get(

@@ -229,6 +229,8 @@ def use_everything(loaded: Host, workspace: Workspace) -> Run:
     run.emit(TestStarted(suite="s", test="t"))
     run.capture(run.command_started("make"), "stdout").feed(b"built\n")
     run.finish(Outcome("passed", 0))
+    loaded.hook.treescribe_workspace_status(workspace=workspace)
+    loaded.hook.treescribe_run_abandoned(workspace=workspace, run_id=1, outcome=Outcome("cancelled", None))
     return run
 
 

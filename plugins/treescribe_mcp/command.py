@@ -1,0 +1,36 @@
+"""``treescribe mcp``: the relay, which needs little, or what the command line says instead."""
+
+from __future__ import annotations
+
+import sys
+
+from treescribe.errors import TreescribeError
+from treescribe.saying import say
+
+from treescribe_mcp import options
+
+REFUSED = 2
+
+
+def main(words: list[str]) -> int:
+    """Run the command line after ``mcp``; returns the exit code."""
+    told = options.read(words)
+    try:
+        return _serve(told, words)
+    except TreescribeError as error:
+        say(f"treescribe: {error}")
+        return REFUSED
+
+
+def _serve(told: options.Options, words: list[str]) -> int:
+    if told.http:
+        from treescribe_mcp import http
+
+        return http.main(told)
+    if told.serve:
+        from treescribe_mcp import stdio
+
+        return stdio.main(told)
+    from treescribe_mcp.relay import Relay
+
+    return Relay([sys.executable, "-m", "treescribe", "mcp", "--serve", *words]).run()

@@ -1,0 +1,45 @@
+"""The server on standard input and output: one client, which names directories."""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import Any
+
+import anyio
+
+from treescribe_mcp.options import Options, child_environment
+
+
+def main(options: Options) -> int:
+    """Serve until the client closes our standard input, or a signal ends us; no run outlives that."""
+    anyio.run(_serve, options)
+    return 0
+
+
+async def _serve(options: Options) -> None:
+    from mcp.server.lowlevel import NotificationOptions
+    from mcp.server.stdio import stdio_server
+
+    from treescribe_mcp.build import build
+    from treescribe_mcp.faces import Directories
+    from treescribe_mcp.programs import Programs
+    from treescribe_mcp.server import Tools, all_tools, make_server, selected
+    from treescribe_mcp.slots import Slots
+
+    programs = Programs(options.program, child_environment(os.environ))
+    tools = all_tools(programs, Slots(options.slots), allow_exec=True)
+    served = Tools(selected(tools, options.toolsets, options.max_effect), Directories(), build())
+    server = make_server(served)
+    async with anyio.create_task_group() as group:
+        group.start_soon(_end_by_signal, group.cancel_scope)
+        async with stdio_server() as (read, write):
+            await server.run(read, write, server.create_initialization_options(NotificationOptions(tools_changed=True)))
+        group.cancel_scope.cancel()
+
+
+async def _end_by_signal(scope: Any) -> None:
+    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
+        async for _ in signals:
+            scope.cancel()
+            return
