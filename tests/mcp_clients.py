@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import os
+import socket
+import subprocess
 import sys
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import httpx2
 from mcp.client.client import Client
+from mcp.client.streamable_http import streamable_http_client
+from support import eventually, git
 
 ERAS = ["legacy", "2026-07-28"]
 SERVER = (sys.executable, "-m", "treescribe", "mcp")
@@ -48,6 +55,19 @@ def surroundings(c, to=""):
 '''
 
 
+def make_shop_in(folder: Path, name: str = "shop", colour: str = "red", total: int = 10) -> Path:
+    """Make a git worktree with tasks and two tests, of which the second fails unless the total is ten."""
+    root = folder / name
+    root.mkdir()
+    git(root, "init", "-q")
+    (root / "tasks.py").write_text(TASKS)
+    (root / "colour.txt").write_text(f"{colour}\n")
+    (root / "test_cart.py").write_text(f"def test_one(): pass\ndef test_total(): assert {total} == 10\n")
+    configuration = {"python": sys.executable, "treescribe": {"effects": {"look": "read-only"}}}
+    (root / "invoke.json").write_text(json.dumps(configuration))
+    return root
+
+
 class Served:
     """A client's connection to a server."""
 
@@ -80,3 +100,64 @@ class Served:
 
 
 Connect = Callable[..., AbstractAsyncContextManager[Served]]
+
+
+TOKEN = "0123456789abcdef-token"
+
+
+class HttpServer(NamedTuple):
+    """A server over HTTP, in a process of its own.
+
+    :ivar errors: the file with its standard error: the access log.
+    """
+
+    process: subprocess.Popen[bytes]
+    port: int
+    errors: Path
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @asynccontextmanager
+    async def connect(self, era: str = "2026-07-28", token: str = TOKEN) -> AsyncIterator[Served]:
+        """A client that shows the token."""
+        headers = {"Authorization": f"Bearer {token}"}
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=60) as http,
+            Client(streamable_http_client(f"{self.url}/mcp", http_client=http), mode=era) as client,
+        ):
+            yield Served(client)
+
+    def log(self) -> list[dict[str, Any]]:
+        """What the access log says."""
+        return [json.loads(line) for line in self.errors.read_text().splitlines() if line.startswith("{")]
+
+
+@contextmanager
+def http_server(folder: Path, *options: str, env: Mapping[str, str] = {}, check: bool = True) -> Iterator[HttpServer]:
+    """A server over HTTP that answers by the time that the block begins.
+
+    :param folder: for its files.
+    """
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    errors = folder / "http.log"
+    environment = {**os.environ, "TREESCRIBE_MCP_TOKEN": TOKEN, "XDG_RUNTIME_DIR": str(folder), **env}
+    with errors.open("ab") as log:
+        command = [*SERVER, "--http", f"127.0.0.1:{port}", *options]
+        process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stderr=log, cwd="/")
+    try:
+        eventually(lambda: process.poll() is not None or _answers(port))
+        yield HttpServer(process, port, errors)
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
+def _answers(port: int) -> bool:
+    try:
+        return httpx2.get(f"http://127.0.0.1:{port}/health").status_code == 200
+    except httpx2.HTTPError:
+        return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, NamedTuple
 
 CUT = "cut"
 _LONG_TEXT = 200
@@ -31,9 +31,8 @@ def fitted(answer: dict[str, Any], ceiling: int, rest: str) -> dict[str, Any]:
         found = _longest(answer)
         if found is None:
             break
-        holder, key, place = found
-        lengths.setdefault(place, len(holder[key]))
-        _halve(holder, key)
+        lengths.setdefault(found.place, len(found.holder[found.key]))
+        _halve(found.holder, found.key)
     marks = []
     for place, whole in lengths.items():
         kept = _length_at(answer, place)
@@ -42,23 +41,37 @@ def fitted(answer: dict[str, Any], ceiling: int, rest: str) -> dict[str, Any]:
     return answer
 
 
-def _longest(part: Any) -> tuple[Any, Any, str] | None:
-    """(holder, key, place) of the list or long text that takes most room; None where nothing is left to cut."""
-    best: tuple[int, Any, Any, str] | None = None
-    waiting: list[tuple[Any, str]] = [(part, "")]
+class _Part(NamedTuple):
+    """A list or a long text in an answer, and where it stands."""
+
+    bytes: int
+    holder: Any
+    key: Any
+    place: str
+
+
+def _longest(answer: dict[str, Any]) -> _Part | None:
+    """The list or text that takes most room, a text before the list that holds little else; None: nothing to cut."""
+    lists, texts = _Part(0, None, None, ""), _Part(0, None, None, "")
+    waiting: list[tuple[Any, str]] = [(answer, "")]
     while waiting:
         holder, place = waiting.pop()
-        pairs = list(holder.items()) if isinstance(holder, dict) else list(enumerate(holder))
-        for key, value in pairs:
-            if place == "" and key in _KEPT_WHOLE:
+        for key, value in list(holder.items()) if isinstance(holder, dict) else list(enumerate(holder)):
+            if not place and key in _KEPT_WHOLE:
                 continue
-            inner = f"{place}.{key}" if place and isinstance(key, str) else f"{place}[{key}]" if place else str(key)
+            inner = f"{place}[{key}]" if isinstance(holder, list) else f"{place}.{key}" if place else str(key)
             if isinstance(value, dict | list):
                 waiting.append((value, inner))
-            cuttable = (isinstance(value, list) and value) or (isinstance(value, str) and len(value) > _LONG_TEXT)
-            if cuttable and (best is None or size(value) > best[0]):
-                best = (size(value), holder, key, inner)
-    return best[1:] if best else None
+            if isinstance(value, list) and value:
+                lists = max(lists, _Part(size(value), holder, key, inner), key=_bytes)
+            elif isinstance(value, str) and len(value) > _LONG_TEXT:
+                texts = max(texts, _Part(size(value), holder, key, inner), key=_bytes)
+    longest = texts if 2 * texts.bytes >= lists.bytes else lists
+    return longest if longest.bytes else None
+
+
+def _bytes(part: _Part) -> int:
+    return part.bytes
 
 
 def _halve(holder: Any, key: Any) -> None:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from treescribe.errors import InvalidInput
 
 _SHOWN = 3
+_LONGEST_PLACE = 100
 
 
 def validated(model: type[BaseModel], arguments: dict[str, Any], extra: Sequence[str], build: str) -> BaseModel:
@@ -84,7 +85,7 @@ def place_text(place: Sequence[str | int]) -> str:
     text = ""
     for part in place:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
-    return text
+    return text if len(text) <= _LONGEST_PLACE else text[:_LONGEST_PLACE] + "…"
 
 
 def _known(model: type[BaseModel], place: Sequence[str | int]) -> list[str]:

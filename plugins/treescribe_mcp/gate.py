@@ -13,7 +13,8 @@ from typing import Any
 import anyio
 
 HEALTH, READY = "/health", "/ready"
-BODY_SECONDS = 30.0
+BODY_LIMIT = 1024 * 1024
+BODY_SECONDS = 10.0
 """How long a client may take to send a request's body."""
 
 _SHOWN_PATHS = frozenset({"/mcp", HEALTH, READY})
@@ -76,7 +77,12 @@ class Gate:
             status, text, headers = refused
             await _plain(send, status, {"error": text}, headers)
         else:
-            await self._application(scope, _in_time(receive), send)
+            body = await _body_of(receive)
+            if isinstance(body, bytes):
+                await self._application(scope, _with_body(body, receive), send)
+            else:
+                status, text = body
+                await _plain(send, status, {"error": text}, [(b"connection", b"close")])
 
     def _refused(self, scope: Any) -> tuple[int, str, list[tuple[bytes, bytes]]] | None:
         """(status, text, headers) where the request is not let through."""
@@ -99,20 +105,30 @@ def _values(scope: Any, name: bytes) -> list[str]:
     return [value.decode("latin-1") for key, value in scope["headers"] if key == name]
 
 
-def _in_time(receive: Receive) -> Receive:
-    """A body has to come within `BODY_SECONDS`; after that the client is as good as gone."""
-    until: float | None = None
+async def _body_of(receive: Receive) -> bytes | tuple[int, str]:
+    """A request's body, within `BODY_LIMIT` and `BODY_SECONDS`; otherwise (status, text)."""
+    body = bytearray()
+    with anyio.move_on_after(BODY_SECONDS):
+        while True:
+            message = await receive()
+            body += message.get("body", b"")
+            if len(body) > BODY_LIMIT:
+                return 413, f"a body has at most {BODY_LIMIT} bytes"
+            if not message.get("more_body"):
+                return bytes(body)
+    return 408, f"a body has to come within {BODY_SECONDS:g} s"
+
+
+def _with_body(body: bytes, receive: Receive) -> Receive:
+    """What reads a request whose body has been read already."""
+    given = False
 
     async def receiving() -> Any:
-        nonlocal until
-        if until is None:
-            until = anyio.current_time() + BODY_SECONDS
-        with anyio.move_on_at(until) if until != float("inf") else anyio.CancelScope():
-            message = await receive()
-            if not message.get("more_body"):
-                until = float("inf")
-            return message
-        return {"type": "http.disconnect"}
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
 
     return receiving
 

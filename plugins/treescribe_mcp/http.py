@@ -18,7 +18,7 @@ from treescribe.host import host as plugin_host
 from treescribe.workspace import Workspace
 
 from treescribe_mcp.build import build
-from treescribe_mcp.gate import Gate, Rules
+from treescribe_mcp.gate import BODY_LIMIT, Gate, Rules
 from treescribe_mcp.options import Options
 from treescribe_mcp.programs import Programs
 from treescribe_mcp.registry import Ids, make_registry
@@ -27,14 +27,15 @@ from treescribe_mcp.slots import Slots
 from treescribe_mcp.tool import Call, Tool
 
 PATH = "/mcp"
-BODY_LIMIT = 1024 * 1024
 CONNECTIONS = 512
 """Open at a time; more are closed at once."""
 
 FIRST_REQUEST_SECONDS = 10.0
 """A connection that has asked for nothing by then is closed."""
 
-GRACEFUL_SECONDS = 20
+GRACEFUL_SECONDS = 3
+"""How long requests may take for their end when the server is stopped; then their runs are cancelled."""
+
 CHILD_VARIABLES = frozenset(
     {"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "SHELL", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"}
 )

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
-import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
-from mcp_clients import SERVER, TASKS, Connect, Served
-from support import git
+from mcp_clients import SERVER, Connect, Served, make_shop_in
 
 
 @pytest.fixture
@@ -23,20 +21,8 @@ def anyio_backend() -> str:
 
 @pytest.fixture
 def make_shop(tmp_path: Path) -> Callable[..., Path]:
-    """Makes a git worktree with tasks and two tests, of which the second fails unless the total is ten."""
-
-    def make(name: str = "shop", colour: str = "red", total: int = 10) -> Path:
-        root = tmp_path / name
-        root.mkdir()
-        git(root, "init", "-q")
-        (root / "tasks.py").write_text(TASKS)
-        (root / "colour.txt").write_text(f"{colour}\n")
-        (root / "test_cart.py").write_text(f"def test_one(): pass\ndef test_total(): assert {total} == 10\n")
-        configuration = {"python": sys.executable, "treescribe": {"effects": {"look": "read-only"}}}
-        (root / "invoke.json").write_text(json.dumps(configuration))
-        return root
-
-    return make
+    """`mcp_clients.make_shop` in this test's own folder."""
+    return partial(make_shop_in, tmp_path)
 
 
 @pytest.fixture
