@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from treescribe.errors import InvalidInput
 
 _SHOWN = 3
+_UNKNOWN = "extra_forbidden"
 _LONGEST_PLACE = 100
 
 
@@ -24,7 +25,9 @@ def validated(model: type[BaseModel], arguments: dict[str, Any], extra: Sequence
     try:
         return model.model_validate_json(json.dumps(arguments), strict=True, extra="forbid")
     except ValidationError as error:
-        problems = [_problem(model, found, extra) for found in error.errors(include_input=False, include_url=False)]
+        errors = error.errors(include_input=False, include_url=False)
+        errors.sort(key=lambda found: found["type"] != _UNKNOWN)  # what is misspelt explains what is missing
+        problems = [_problem(model, found, extra) for found in errors]
     more = [f"and {len(problems) - _SHOWN} more"] if len(problems) > _SHOWN else []
     raise InvalidInput("; ".join([*problems[:_SHOWN], *more]) + ".", f"(treescribe {build})")
 
@@ -32,7 +35,7 @@ def validated(model: type[BaseModel], arguments: dict[str, Any], extra: Sequence
 def _problem(model: type[BaseModel], found: Any, extra: Sequence[str]) -> str:
     place, kind, context = found["loc"], found["type"], found.get("ctx", {})
     where = place_text(place)
-    if kind == "extra_forbidden":
+    if kind == _UNKNOWN:
         known = _known(model, place[:-1])
         names = [*(extra if len(place) == 1 else ()), *known]
         return f"unknown argument {where}; known there: {', '.join(names) or 'none'}"

@@ -7,7 +7,7 @@ import sys
 from treescribe.errors import TreescribeError
 from treescribe.saying import say
 
-from treescribe_mcp import options
+from treescribe_mcp import options, registration
 
 REFUSED = 2
 
@@ -23,6 +23,9 @@ def main(words: list[str]) -> int:
 
 
 def _serve(told: options.Options, words: list[str]) -> int:
+    if told.print_config:
+        registration.print_config(told.print_config, words)
+        return 0
     if told.http:
         from treescribe_mcp import http
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 import signal
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -171,8 +172,13 @@ def read_rules(address: Address, options: Options, environment: Mapping[str, str
     if address.is_loopback:
         names = ("127.0.0.1", "localhost", "[::1]")
         hosts |= {*names, *(f"{name}:{address.port}" for name in names)}
-    origins = frozenset(name.strip() for name in options.origins.split(",") if name.strip() and name.strip() != "null")
-    return Rules(token, frozenset(hosts), origins)
+    own = {f"http://{name}" for name in hosts if _is_loopback_name(name)}
+    origins = {name.strip() for name in options.origins.split(",")} - {"", "null"}
+    return Rules(token, frozenset(hosts), frozenset(origins | own))
+
+
+def _is_loopback_name(name: str) -> bool:
+    return re.fullmatch(r"(127\.0\.0\.1|localhost|\[::1\])(:\d+)?", name) is not None
 
 
 def _token(environment: Mapping[str, str]) -> str:

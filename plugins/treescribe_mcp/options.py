@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 from treescribe.effects import ADDITIVE, DESTRUCTIVE, READ_ONLY
 
+from treescribe_mcp.registration import CLIENTS
+
 SETTINGS_PREFIX = "TREESCRIBE_MCP_"
 _OF_A_RUN = frozenset(
     {"TREESCRIBE_RUN", "TREESCRIBE_SPOOL", "TREESCRIBE_COMMAND", "TREESCRIBE_HELD", "TREESCRIBE_CLIENT"}
@@ -23,6 +25,7 @@ class Options(NamedTuple):
     :ivar max_effect: tools of a stronger effect are not served.
     :ivar slots: how many runs go on at a time on this machine.
     :ivar program: the treescribe that makes runs, instead of the workspace's own.
+    :ivar print_config: tell how clients are told of the server instead: all of them, or one.
     :ivar serve: be the server itself, and not the relay before it.
     :ivar http: the address of the HTTP server; empty for standard input and output. The rest is for it alone.
     :ivar root, workspaces: the registry: a folder, or ``ID=PATH`` separated by commas.
@@ -35,6 +38,7 @@ class Options(NamedTuple):
     max_effect: str = DESTRUCTIVE
     slots: int = 2
     program: str = ""
+    print_config: str = ""
     serve: bool = False
     http: str = ""
     root: str = ""
@@ -71,6 +75,15 @@ def parser(environment: Mapping[str, str]) -> argparse.ArgumentParser:
     )
     made.add_argument("--slots", type=int, default=max(2, os.cpu_count() or 1), help="runs at a time on this machine")
     made.add_argument("--program", default="", metavar="PATH", help="the treescribe that makes runs, from the root")
+    made.add_argument(
+        "--print-config",
+        nargs="?",
+        const="all",
+        default="",
+        choices=("all", *CLIENTS),
+        metavar="CLIENT",
+        help=f"print how to register this server, with its other options, and end: {', '.join(CLIENTS)}",
+    )
     made.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     http = made.add_argument_group("over HTTP")
     http.add_argument("--http", default="", metavar="HOST:PORT", help="serve many clients there instead")
