@@ -37,24 +37,35 @@ CASES: list[tuple[str, tuple[str, ...], str, Any]] = [
     ("history.pin", ("1", "good"), "name", "good"),
     ("history.unpin", ("good",), "name", "good"),
     ("init", (), "changed", True),
+    ("job.list", (), "total", 0),
+    ("job.start", ("--command", "true"), "what", "true"),
+    ("job.status", ("1", "--wait", "60"), "job.exit_code", 0),
+    ("job.stop", ("1",), "job.job", 1),
     ("plugins", (), "plugins.0.name", "core"),
     ("targets", (), "targets.0.name", "check"),
     ("workspace.status", (), "parts.history.last.run", 2),
 ]
+
+BEFORE = {
+    "history.unpin": ("history.pin", "1", "good"),
+    "job.status": ("job.start", "--command", "true"),
+    "job.stop": ("job.start", "--command", "true"),
+}
+"""What has to be there first."""
 
 
 @pytest.mark.parametrize(("name", "words", "member", "value"), CASES, ids=[case[0] for case in CASES])
 def test_an_operation_answers_in_json_and_in_words(
     name: str, words: tuple[str, ...], member: str, value: Any, worktree: Path
 ) -> None:
-    if name == "history.unpin":
-        operation(worktree, "history.pin", "1", "good")
+    if name in BEFORE:
+        operation(worktree, *BEFORE[name])
     found = operation(worktree, name, *words)
     for part in member.split("."):
         found = found[int(part) if part.isdecimal() else part]
     assert found == value
-    if name == "history.unpin":
-        operation(worktree, "history.pin", "1", "good")
+    if name in BEFORE:
+        operation(worktree, *BEFORE[name])
     told = treescribe(worktree, name, *words)
     assert (told.returncode, told.stderr) == (0, "")
     assert told.stdout.strip()

@@ -19,10 +19,10 @@ from treescribe.events import Event
 from treescribe.follower import GRACE_SECONDS
 from treescribe.host import host
 from treescribe.process_tree import end_marked, marked, new_mark
+from treescribe.programs import Program, programs
 from treescribe.request import Outcome
 from treescribe.workspace import Workspace
 
-from treescribe_mcp.programs import Program, Programs
 from treescribe_mcp.tool import Call
 
 ENDING_SECONDS = 3 * GRACE_SECONDS
@@ -54,7 +54,6 @@ class ChildRun:
 
 
 async def follow_run(
-    programs: Programs,
     call: Call,
     words: Sequence[str],
     *,
@@ -69,11 +68,11 @@ async def follow_run(
 
     :param timeout: seconds; then the run is cancelled, which `ChildRun.timed_out` tells.
     """
-    program = await programs.of(call.place)
+    program = await to_thread.run_sync(programs().of, call.place)
     child = ChildRun()
     ours, its = socket.socketpair()
     record = {"descriptor": its.fileno(), "root": str(call.place.root), "max_effect": max_effect}
-    environment = {**programs.environment(program, call.client), FOLLOWER_VARIABLE: json.dumps(record)}
+    environment = {**programs().environment(program, call.client), FOLLOWER_VARIABLE: json.dumps(record)}
     mark = new_mark()
     with its:
         process = await _start(program, words, directory, marked(environment, mark), its)
@@ -93,11 +92,11 @@ async def follow_run(
     return child
 
 
-async def operation_in_child(programs: Programs, call: Call, words: Sequence[str]) -> dict[str, Any]:
+async def operation_in_child(call: Call, words: Sequence[str]) -> dict[str, Any]:
     """Have an operation done by a process of its own, since it loads what the project's owner wrote."""
-    program = await programs.of(call.place)
+    program = await to_thread.run_sync(programs().of, call.place)
     mark = new_mark()
-    environment = marked(programs.environment(program, call.client), mark)
+    environment = marked(programs().environment(program, call.client), mark)
     process = await anyio.open_process(
         [*program.words, *words],
         cwd=call.place.root,

@@ -16,12 +16,12 @@ from pydantic import BaseModel, ConfigDict
 from treescribe.effects import READ_ONLY, Effect
 from treescribe.errors import InvalidInput, TreescribeError
 from treescribe.host import host as plugin_host
+from treescribe.programs import Programs, use_programs
 from treescribe.workspace import Workspace
 
 from treescribe_mcp.build import build
 from treescribe_mcp.gate import BODY_LIMIT, Gate, Rules
 from treescribe_mcp.options import Options
-from treescribe_mcp.programs import Programs
 from treescribe_mcp.registry import Ids, make_registry
 from treescribe_mcp.server import Tools, all_tools, make_server, selected
 from treescribe_mcp.slots import Slots
@@ -78,8 +78,8 @@ def application(face: Ids, rules: Rules, options: Options) -> Any:
     from starlette.applications import Starlette
     from starlette.routing import Route
 
-    programs = Programs(options.program, child_environment(os.environ))
-    tools = [*all_tools(programs, Slots(options.slots), allow_exec=options.allow_exec), _workspaces_tool(face)]
+    use_programs(Programs(options.program, child_environment(os.environ)))
+    tools = [*all_tools(Slots(options.slots), allow_exec=options.allow_exec), _workspaces_tool(face)]
     served = Tools(selected(tools, options.toolsets, options.max_effect), face, build())
     manager = StreamableHTTPSessionManager(make_server(served), stateless=True, max_request_body_size=BODY_LIMIT)
 

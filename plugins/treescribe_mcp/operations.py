@@ -13,22 +13,21 @@ from treescribe.operation import Operation, described
 from treescribe.terminal import Style
 
 from treescribe_mcp.children import operation_in_child
-from treescribe_mcp.programs import Programs
 from treescribe_mcp.tool import Call, Tool
 
 PLAIN = Style()
 
 
-def operation_tools(operations: Iterable[Operation], programs: Programs) -> Iterator[Tool]:
+def operation_tools(operations: Iterable[Operation], *, allow_commands: bool) -> Iterator[Tool]:
     """The tools of all operations that can be loaded; one that cannot is left to ``treescribe plugins`` to tell."""
     for operation in operations:
         try:
-            yield _tool(operation, programs)
+            yield _tool(operation, allow_commands=allow_commands)
         except TreescribeError as error:
             print(f"treescribe: the tool of {operation.name} is left out: {error}", file=sys.stderr)
 
 
-def _tool(operation: Operation, programs: Programs) -> Tool:
+def _tool(operation: Operation, *, allow_commands: bool) -> Tool:
     parameters = operation.parameters()
     description = inspect.getdoc(operation.load()) or operation.help
     return Tool(
@@ -36,9 +35,9 @@ def _tool(operation: Operation, programs: Programs) -> Tool:
         toolset=operation.name.partition(".")[0],
         description=description,
         effect=operation.effect,
-        arguments=operation.parameters_model(),
+        arguments=operation.parameters_model(commands=allow_commands),
         result=operation.result_model(),
-        call=_in_child(operation, programs) if operation.loads_tasks else _in_server(operation),
+        call=_in_child(operation) if operation.loads_tasks else _in_server(operation),
         needs_workspace=operation.needs_workspace,
         directories=frozenset(name for name, parameter in parameters.items() if described(parameter).directory),
         rest=_rest(parameters),
@@ -66,11 +65,11 @@ def _in_server(operation: Operation) -> Any:
     return call
 
 
-def _in_child(operation: Operation, programs: Programs) -> Any:
+def _in_child(operation: Operation) -> Any:
     async def call(call: Call) -> dict[str, Any]:
         given = call.arguments.model_dump(exclude_none=True)
         words = [f"treescribe.{operation.name}", *_words(given), "--json"]
-        return await operation_in_child(programs, call, words)
+        return await operation_in_child(call, words)
 
     return call
 

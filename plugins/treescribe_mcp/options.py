@@ -11,11 +11,7 @@ from treescribe.effects import ADDITIVE, DESTRUCTIVE, READ_ONLY
 
 from treescribe_mcp.registration import CLIENTS
 
-SETTINGS_PREFIX = "TREESCRIBE_MCP_"
-_OF_A_RUN = frozenset(
-    {"TREESCRIBE_RUN", "TREESCRIBE_SPOOL", "TREESCRIBE_COMMAND", "TREESCRIBE_HELD", "TREESCRIBE_CLIENT"}
-)
-"""Of a run below which a server was started: its own runs are no part of that one."""
+SERVER_SETTINGS = "TREESCRIBE_MCP_"
 
 
 class Options(NamedTuple):
@@ -49,15 +45,6 @@ class Options(NamedTuple):
     allow_exec: bool = False
 
 
-def child_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """What children on this machine get of this process's environment: everything but the server's own settings."""
-    return {
-        name: value
-        for name, value in environment.items()
-        if not name.startswith(SETTINGS_PREFIX) and name not in _OF_A_RUN
-    }
-
-
 def parser(environment: Mapping[str, str]) -> argparse.ArgumentParser:
     """The command line of ``treescribe mcp``; each setting of the HTTP server may stand in the environment instead."""
     made = argparse.ArgumentParser(
@@ -88,7 +75,7 @@ def parser(environment: Mapping[str, str]) -> argparse.ArgumentParser:
     http = made.add_argument_group("over HTTP")
     http.add_argument("--http", default="", metavar="HOST:PORT", help="serve many clients there instead")
     for name, metavar, text in _HTTP_SETTINGS:
-        default = environment.get(SETTINGS_PREFIX + name.upper(), "")
+        default = environment.get(SERVER_SETTINGS + name.upper(), "")
         http.add_argument(f"--{name}", default=default, metavar=metavar, help=text)
     http.add_argument("--allow-exec", action="store_true", help="serve exec, and jobs of commands")
     return made

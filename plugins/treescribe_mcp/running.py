@@ -13,7 +13,6 @@ from treescribe.events import Event, SuiteStarted, TestFinished
 from treescribe.reduce import Reducer, test_fails
 
 from treescribe_mcp.children import ChildRun, follow_run
-from treescribe_mcp.programs import Programs
 from treescribe_mcp.run_answer import RunAnswer, answer_of_record, answer_of_verdict
 from treescribe_mcp.slots import Slots
 from treescribe_mcp.tool import Call, Reports, Tool
@@ -49,7 +48,7 @@ class ExecArguments(_Arguments):
     timeout: Timeout = None
 
 
-def running_tools(programs: Programs, slots: Slots, *, allow_exec: bool) -> Iterator[Tool]:
+def running_tools(slots: Slots, *, allow_exec: bool) -> Iterator[Tool]:
     """``run`` and ``check``; ``exec`` where it is allowed."""
     yield _tool(
         "run",
@@ -57,14 +56,14 @@ def running_tools(programs: Programs, slots: Slots, *, allow_exec: bool) -> Iter
         "and what changed since the run before. A failing build is an answer with ok: false.",
         effect_of("run"),
         RunArguments,
-        _Runner(programs, slots, DESTRUCTIVE).run,
+        _Runner(slots, DESTRUCTIVE).run,
     )
     yield _tool(
         "check",
         "As run, for targets that the project declares read-only or additive (see targets); others are refused.",
         effect_of("check"),
         RunArguments,
-        _Runner(programs, slots, ADDITIVE).run,
+        _Runner(slots, ADDITIVE).run,
     )
     if allow_exec:
         yield _tool(
@@ -73,7 +72,7 @@ def running_tools(programs: Programs, slots: Slots, *, allow_exec: bool) -> Iter
             "what it printed. Answers like run.",
             effect_of("exec"),
             ExecArguments,
-            _Runner(programs, slots, DESTRUCTIVE).exec,
+            _Runner(slots, DESTRUCTIVE).exec,
         )
 
 
@@ -85,8 +84,7 @@ def _tool(name: str, description: str, effect: Effect, arguments: type[BaseModel
 class _Runner:
     """Runs something with at most one effect."""
 
-    def __init__(self, programs: Programs, slots: Slots, max_effect: str) -> None:
-        self._programs = programs
+    def __init__(self, slots: Slots, max_effect: str) -> None:
         self._slots = slots
         self._max_effect = max_effect
 
@@ -114,7 +112,6 @@ class _Runner:
 
         async with self._slots.one(waiting):
             child = await follow_run(
-                self._programs,
                 call,
                 words,
                 directory=directory,

@@ -20,7 +20,6 @@ from treescribe_mcp.arguments import validated
 from treescribe_mcp.build import version
 from treescribe_mcp.faces import Face, workspace_of
 from treescribe_mcp.operations import operation_tools
-from treescribe_mcp.programs import Programs
 from treescribe_mcp.running import running_tools
 from treescribe_mcp.schemas import arguments_schema, result_schema, served_result_schema
 from treescribe_mcp.slots import Slots
@@ -145,11 +144,11 @@ def _annotations(effect: Effect) -> types.ToolAnnotations:
     )
 
 
-def all_tools(programs: Programs, slots: Slots, *, allow_exec: bool) -> list[Tool]:
+def all_tools(slots: Slots, *, allow_exec: bool) -> list[Tool]:
     """Every tool of this installation, those that run something first."""
     return [
-        *running_tools(programs, slots, allow_exec=allow_exec),
-        *operation_tools(host().operations().values(), programs),
+        *running_tools(slots, allow_exec=allow_exec),
+        *operation_tools(host().operations().values(), allow_commands=allow_exec),
     ]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import anyio
 
-from treescribe_mcp.options import Options, child_environment
+from treescribe_mcp.options import Options
 
 
 def main(options: Options) -> int:
@@ -20,15 +20,15 @@ def main(options: Options) -> int:
 async def _serve(options: Options) -> None:
     from mcp.server.lowlevel import NotificationOptions
     from mcp.server.stdio import stdio_server
+    from treescribe.programs import Programs, use_programs, without_settings
 
     from treescribe_mcp.build import build
     from treescribe_mcp.faces import Directories
-    from treescribe_mcp.programs import Programs
     from treescribe_mcp.server import Tools, all_tools, make_server, selected
     from treescribe_mcp.slots import Slots
 
-    programs = Programs(options.program, child_environment(os.environ))
-    tools = all_tools(programs, Slots(options.slots), allow_exec=True)
+    use_programs(Programs(options.program, without_settings(os.environ)))
+    tools = all_tools(Slots(options.slots), allow_exec=True)
     served = Tools(selected(tools, options.toolsets, options.max_effect), Directories(), build())
     server = make_server(served)
     async with anyio.create_task_group() as group:

@@ -31,6 +31,7 @@ class Parameter(NamedTuple):
     :ivar help: one line, shown by ``--help`` and in the tool's schema.
     :ivar positional: on the command line it may be given without its flag.
     :ivar command_line: it means something on the command line only, and no other surface has it.
+    :ivar command: it is a command to be run; surfaces that run no commands do not have it.
     :ivar directory: it is a directory, absolute; on the command line one may be given relative to the current one.
     """
 
@@ -38,6 +39,7 @@ class Parameter(NamedTuple):
     positional: bool = False
     directory: bool = False
     command_line: bool = False
+    command: bool = False
 
 
 @dataclass(frozen=True)
@@ -78,16 +80,20 @@ class Operation:
         parameters = list(inspect.signature(function).parameters.values())[1:]
         return {p.name: p.replace(annotation=hints.get(p.name, Any)) for p in parameters}
 
-    def parameters_model(self) -> type[BaseModel]:
-        """A pydantic model of the parameters: strict, frozen, unknown names refused; command-line ones left out."""
+    def parameters_model(self, *, commands: bool = True) -> type[BaseModel]:
+        """A pydantic model of the parameters: strict, frozen, unknown names refused; command-line ones left out.
+
+        :param commands: whether those are in it that are commands to be run.
+        """
         from pydantic import ConfigDict, Field, create_model
 
         fields: dict[str, Any] = {}
         for name, parameter in self.parameters().items():
-            if described(parameter).command_line:
+            says = described(parameter)
+            if says.command_line or (says.command and not commands):
                 continue
             default = ... if parameter.default is inspect.Parameter.empty else parameter.default
-            fields[name] = (parameter.annotation, Field(default, description=described(parameter).help))
+            fields[name] = (parameter.annotation, Field(default, description=says.help))
         title = "".join(part.capitalize() for part in self.name.replace("_", ".").split(".")) + "Parameters"
         config = ConfigDict(strict=True, frozen=True, extra="forbid")
         model: type[BaseModel] = create_model(title, __config__=config, **fields)

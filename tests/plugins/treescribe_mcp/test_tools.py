@@ -9,7 +9,6 @@ import pytest
 from treescribe.effects import EFFECTS, effect_of
 from treescribe.host import host
 from treescribe_mcp.faces import Directories
-from treescribe_mcp.programs import Programs
 from treescribe_mcp.registry import Ids, Map
 from treescribe_mcp.server import Tools, all_tools
 from treescribe_mcp.slots import Slots
@@ -18,7 +17,7 @@ BACKENDS = ("bd", "bleep", "dagger")
 
 
 def listed(face: Any = None) -> dict[str, dict[str, Any]]:
-    tools = all_tools(Programs("", {}), Slots(1), allow_exec=True)
+    tools = all_tools(Slots(1), allow_exec=True)
     served = Tools(tools, face or Directories(), "1.2.3")
     return {tool.name: tool.model_dump(by_alias=True, exclude_none=True) for tool in served.listed()}
 
@@ -36,7 +35,7 @@ def test_the_core_is_less_than_25_kilobytes_and_each_backend_less_than_12() -> N
 
 def test_the_instructions_fit_into_what_clients_show() -> None:
     for face in (Directories(), Ids(Map({}))):
-        tools = Tools(all_tools(Programs("", {}), Slots(1), allow_exec=True), face, "1")
+        tools = Tools(all_tools(Slots(1), allow_exec=True), face, "1")
         assert len(tools.instructions().encode()) < 2048
         assert face.argument in tools.instructions()
 
