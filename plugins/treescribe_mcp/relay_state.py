@@ -23,6 +23,8 @@ CRASHES, CRASH_SECONDS = 3, 60.0
 ERROR_CODE = -32000
 _OWN = "treescribe-relay:"
 _SUBSCRIBE = "subscriptions/listen"
+_ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
+_SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId"
 
 
 class ToClient(NamedTuple):
@@ -89,6 +91,7 @@ class RelayState:
         self._initialized: bytes | None = None
         self._waiting: list[bytes] = []  # from the client, for the server that is being started
         self._subscriptions: dict[str, dict[str, Any]] = {}
+        self._acknowledged: set[str] = set()
 
     # -- what happens -----------------------------------------------------------------------------------
 
@@ -129,7 +132,7 @@ class RelayState:
             return self._drained(server)
         if self._is_moved_subscription(server, key):
             return self._drained(server)
-        self._subscriptions.pop(key, None)
+        self._forget_subscription(key)
         return [ToClient(line), *self._drained(server)]
 
     def server_ended(self, number: int, now: float, how: str) -> list[Action]:
@@ -143,10 +146,12 @@ class RelayState:
         lost = self._lost(server, f"the treescribe server ended ({how}) before it answered this; it was not sent again")
         if number == self._replacement:
             self._replacement = None
-            return [*lost, Say(f"the replaced treescribe does not start ({how}); the old server goes on")]
-        if number != self._current:
+            if self._current is not None:
+                return [*lost, Say(f"the replaced treescribe does not start ({how}); the old server goes on")]
+        elif number == self._current:
+            self._current = None
+        else:
             return lost
-        self._current = None
         self._crashes = [*(moment for moment in self._crashes if now - moment < CRASH_SECONDS), now]
         said: list[Action] = [*lost, Say(f"the server ended ({how})")]
         if self._replacement is not None:  # it is on its way already
@@ -211,17 +216,18 @@ class RelayState:
         message = _message(line)
         if message is None or "id" not in message or "method" not in message:
             return []
-        self._subscriptions.pop(_key(message["id"]), None)
+        self._forget_subscription(_key(message["id"]))
         text = f"the treescribe server crashed {CRASHES} times within a minute; it is tried again a minute later"
         return [ToClient(_error(message["id"], text))]
 
     def _cancellation(self, line: bytes, message: dict[str, Any]) -> list[Action]:
         """To the server that works on it; one that waits is taken out of the queue."""
         key = _key((message.get("params") or {}).get("requestId"))
-        self._subscriptions.pop(key, None)
+        self._forget_subscription(key)
         for server in self._servers.values():
             if key in server.pending:
-                return [ToServer(server.number, line)]
+                del server.pending[key]  # it is not answered any more
+                return [ToServer(server.number, line), *self._drained(server)]
         self._waiting = [waiting for waiting in self._waiting if _key((_message(waiting) or {}).get("id")) != key]
         return []
 
@@ -237,21 +243,22 @@ class RelayState:
     def _from_server(self, server: _Server, line: bytes, message: dict[str, Any]) -> list[Action]:
         if "id" in message:  # two servers may choose the same
             return [ToClient(_line({**message, "id": f"{server.number}:{json.dumps(message['id'])}"}))]
-        if message["method"].startswith("notifications/subscriptions/") and server.number != self._first_of(message):
-            return []  # the client was told that it is subscribed when the first server said so
+        if message["method"] == _ACKNOWLEDGED:
+            return self._acknowledged_once(line, message)
         return [ToClient(line)]
 
-    def _first_of(self, message: dict[str, Any]) -> int:
-        """The number of the server that has to acknowledge a subscription: the one it was asked of."""
-        meta = (message.get("params") or {}).get("_meta") or {}
-        ids = {_key(value) for value in meta.values()}
-        moved = any(key in ids and "moved_from" in found for key, found in self._subscriptions.items())
-        return -1 if moved else self._number_of(message)
+    def _acknowledged_once(self, line: bytes, message: dict[str, Any]) -> list[Action]:
+        """The client was told that it is subscribed when the first server said so."""
+        key = _key(((message.get("params") or {}).get("_meta") or {}).get(_SUBSCRIPTION_ID))
+        if key in self._acknowledged:
+            return []
+        if key in self._subscriptions:
+            self._acknowledged.add(key)
+        return [ToClient(line)]
 
-    def _number_of(self, message: dict[str, Any]) -> int:
-        meta = (message.get("params") or {}).get("_meta") or {}
-        ids = {_key(value) for value in meta.values()}
-        return next((s.number for s in self._servers.values() if ids & set(s.pending)), self._current or 0)
+    def _forget_subscription(self, key: str) -> None:
+        self._subscriptions.pop(key, None)
+        self._acknowledged.discard(key)
 
     def _is_moved_subscription(self, server: _Server, key: str) -> bool:
         """Whether a subscription's end is told by a server that it has left."""
@@ -283,7 +290,7 @@ class RelayState:
         method = "notifications/tools/list_changed"
         told: list[Action] = []
         for found in self._subscriptions.values():
-            meta = {"io.modelcontextprotocol/subscriptionId": found["id"]}
+            meta = {_SUBSCRIPTION_ID: found["id"]}
             told.append(ToClient(_line({"jsonrpc": "2.0", "method": method, "params": {"_meta": meta}})))
         if self._initialized is not None:
             told.append(ToClient(_line({"jsonrpc": "2.0", "method": method})))
@@ -297,9 +304,8 @@ class RelayState:
             if key not in server.pending and key not in waiting:
                 for other in self._servers.values():
                     other.pending.pop(key, None)
-                found["moved_from"] = True
                 server.pending[key] = found
-                actions.append(ToServer(server.number, _line({k: v for k, v in found.items() if k != "moved_from"})))
+                actions.append(ToServer(server.number, _line(found)))
         return actions
 
     def _drained(self, server: _Server) -> list[Action]:

@@ -40,10 +40,11 @@ GRACE_SECONDS = 5.0
 class Follower:
     """Who follows the run of this process."""
 
-    def __init__(self, connection: socket, root: str, max_effect: str) -> None:
+    def __init__(self, connection: socket, root: str, max_effect: str, mark: str) -> None:
         self._socket: socket | None = connection
         self._root = root
         self._max_effect = max_effect
+        self._mark = mark
         self._cancelled: str | None = None
         self._ended = threading.Event()
 
@@ -102,7 +103,7 @@ class Follower:
 
         self._ended.set()
         if self._cancelled is not None:
-            end_below(os.getpid(), GRACE_SECONDS)
+            end_below(os.getpid(), GRACE_SECONDS, mark=self._mark)
         if self._socket is not None:
             with suppress(OSError):
                 self._socket.shutdown(SHUT_RDWR)  # and the thread that listens has its end
@@ -130,7 +131,7 @@ class Follower:
         self._cancelled = why
         os.kill(os.getpid(), signal.SIGTERM)
         if not self._ended.wait(GRACE_SECONDS):  # a command that does not end, or a task that lets no signal through
-            end_below(os.getpid(), 0)
+            end_below(os.getpid(), 0, mark=self._mark)
             if not self._ended.wait(GRACE_SECONDS):
                 os._exit(128 + signal.SIGTERM)
 
@@ -142,6 +143,8 @@ def take_follower(environment: MutableMapping[str, str]) -> None:
     """Take the follower out of the environment that this process was started with, so that no child has it."""
     from socket import socket
 
+    from treescribe.process_tree import marked, new_mark
+
     global _of_this_process
     told = environment.pop(FOLLOWER_VARIABLE, None)
     if told is None:
@@ -149,7 +152,9 @@ def take_follower(environment: MutableMapping[str, str]) -> None:
     record: dict[str, Any] = json.loads(told)
     connection = socket(fileno=record["descriptor"])
     connection.set_inheritable(False)
-    _of_this_process = Follower(connection, record["root"], record["max_effect"])
+    mark = new_mark()
+    environment.update(marked(environment, mark))
+    _of_this_process = Follower(connection, record["root"], record["max_effect"], mark)
 
 
 def follower() -> Follower | None:

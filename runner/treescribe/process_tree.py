@@ -69,22 +69,24 @@ def _end(tree: list[int], signal_number: int) -> None:
         _send(tree, signal.SIGCONT)
 
 
-def end_below(pid: int, grace: float) -> None:
-    """End everything below `pid`, and not `pid` itself: asked to first, and killed after `grace` seconds."""
+def end_below(pid: int, grace: float, *, mark: str = "") -> None:
+    """End everything below `pid`, and not `pid` itself: asked to first, and killed after `grace` seconds.
+
+    :param mark: of everything that `pid` starts; what bears it and has lost its parent is ended as well.
+    """
     if grace > 0:
-        asked = _below([pid], _processes())
-        _send(asked, signal.SIGTERM)
-        _send(asked, signal.SIGCONT)
+        _end(_alive_below(pid, mark), signal.SIGTERM)
         until = time.monotonic() + grace
-        while time.monotonic() < until and _alive_below(pid):
+        while time.monotonic() < until and _alive_below(pid, mark):
             time.sleep(_LOOK_SECONDS)
-    for child in _alive_below(pid):
+    for child in _alive_below(pid, mark):
         end_tree(child)
 
 
-def _alive_below(pid: int) -> list[int]:
+def _alive_below(pid: int, mark: str) -> list[int]:
     processes = _processes()
-    return [process for process in _below([pid], processes) if processes[process].state not in "ZX"]
+    found = dict.fromkeys([*_below([pid], processes), *_marked_processes(mark, processes)])
+    return [process for process in found if process != pid and processes[process].state not in "ZX"]
 
 
 def _stopped_tree(pids: Sequence[int], mark: str) -> list[int]:
