@@ -7,12 +7,21 @@ from collections.abc import Iterator
 import diff_of_large_runs
 import event_floods
 import history_operations
+import mcp_server
 import much_output
 import recording_tests
 import task_of_a_second
 from rows import Row, show
 
-BENCHMARKS = (task_of_a_second, much_output, recording_tests, history_operations, diff_of_large_runs, event_floods)
+BENCHMARKS = (
+    task_of_a_second,
+    much_output,
+    recording_tests,
+    history_operations,
+    diff_of_large_runs,
+    event_floods,
+    mcp_server,
+)
 
 
 def rows() -> Iterator[Row]:
