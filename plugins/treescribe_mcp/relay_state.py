@@ -145,18 +145,11 @@ class RelayState:
             return []
         lost = self._lost(server, f"the treescribe server ended ({how}) before it answered this; it was not sent again")
         if number == self._replacement:
-            self._replacement = None
-            if self._current is not None:
-                return [*lost, Say(f"the replaced treescribe does not start ({how}); the old server goes on")]
-        elif number == self._current:
-            self._current = None
-        else:
+            return [*lost, *self._replacement_failed(now, f"does not start ({how})")]
+        if number != self._current:
             return lost
-        self._crashes = [*(moment for moment in self._crashes if now - moment < CRASH_SECONDS), now]
-        said: list[Action] = [*lost, Say(f"the server ended ({how})")]
-        if self._replacement is not None:  # it is on its way already
-            return said
-        return [*said, *self._start_current(now)]
+        self._current = None
+        return [*lost, Say(f"the server ended ({how})"), *self._crashed(now)]
 
     def program_changed(self, now: float) -> list[Action]:
         """What is installed is another treescribe than the one that serves."""
@@ -171,14 +164,9 @@ class RelayState:
     def time_passes(self, now: float) -> list[Action]:
         """Called now and then."""
         actions: list[Action] = []
-        replacement = self._servers.get(self._replacement) if self._replacement is not None else None
-        if replacement is not None and now - replacement.since > HANDSHAKE_SECONDS:
-            self._replacement = None
-            del self._servers[replacement.number]
-            actions += [
-                Stop(replacement.number),
-                Say("the replaced treescribe does not answer; the old server goes on"),
-            ]
+        for server in [one for one in self._servers.values() if not one.ready and not one.draining]:
+            if now - server.since > HANDSHAKE_SECONDS:
+                actions += self._given_up(server, now, "does not answer")
         for server in [one for one in self._servers.values() if one.draining]:
             if now - server.since > DRAIN_SECONDS:
                 actions += self._lost(server, "the treescribe server was replaced, and this took more than ten minutes")
@@ -267,9 +255,7 @@ class RelayState:
     def _probe_answered(self, server: _Server, message: dict[str, Any], now: float) -> list[Action]:
         server.pending.pop(_key(message.get("id")), None)
         if "error" in message and server.number == self._replacement:
-            self._replacement = None
-            del self._servers[server.number]
-            return [Stop(server.number), Say("the replaced treescribe refuses its handshake; the old server goes on")]
+            return self._given_up(server, now, "refuses its handshake")
         initialized: list[Action] = [ToServer(server.number, self._initialized)] if self._initialized else []
         server.ready = True
         if server.number == self._replacement:
@@ -320,6 +306,27 @@ class RelayState:
         lost = [found for key, found in server.pending.items() if key not in self._subscriptions]
         server.pending.clear()
         return [ToClient(_error(found["id"], text)) for found in lost if not str(found["id"]).startswith(_OWN)]
+
+    def _given_up(self, server: _Server, now: float, why: str) -> list[Action]:
+        """Stop a server that did not shake hands."""
+        del self._servers[server.number]
+        stopped: list[Action] = [*self._lost(server, f"the treescribe server {why}"), Stop(server.number)]
+        if server.number == self._replacement:
+            return [*stopped, *self._replacement_failed(now, why)]
+        self._current = None
+        return [*stopped, Say(f"the server {why}"), *self._crashed(now)]
+
+    def _replacement_failed(self, now: float, why: str) -> list[Action]:
+        """The old server goes on; where that has crashed meanwhile, another one is started."""
+        self._replacement = None
+        if self._current is not None:
+            return [Say(f"the replaced treescribe {why}; the old server goes on")]
+        return [Say(f"the replaced treescribe {why}"), *self._crashed(now)]
+
+    def _crashed(self, now: float) -> list[Action]:
+        """Nobody serves: start another one, unless a replacement is on its way already."""
+        self._crashes = [*(moment for moment in self._crashes if now - moment < CRASH_SECONDS), now]
+        return self._start_current(now) if self._replacement is None else []
 
     # -- starting ---------------------------------------------------------------------------------------
 

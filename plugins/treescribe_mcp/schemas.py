@@ -20,12 +20,18 @@ def arguments_schema(model: type[BaseModel], extra: dict[str, Any]) -> dict[str,
     return whole | ({"required": required} if required else {})
 
 
-def served_result_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """The schema of a result as it is listed: its members are described, what lies deeper is not."""
-    schema = result_schema(model)
-    definitions = schema.pop("$defs", {})
-    shallow: dict[str, Any] = _shallow(schema, definitions, _DEPTH)
-    return shallow
+def result_schema(model: type[BaseModel]) -> dict[str, Any]:
+    """The schema of a tool's structured result: ``summary`` first; ``cut`` says what did not fit.
+
+    Its members are described, what lies deeper is not.
+    """
+    whole = _without_noise(model.model_json_schema(mode="serialization"), keep=set())
+    schema = _shallow(whole, whole.get("$defs", {}), _DEPTH)
+    properties = {"summary": {"type": "string"}, **schema.get("properties", {})}
+    properties["cut"] = {"type": "array", "items": {"type": "string"}}
+    required = [name for name in schema.get("required", []) if not _may_be_left_out(model, name)]
+    others = [name for name in required if name != "summary"]
+    return {"type": "object", "properties": properties, "required": ["summary", *others]}
 
 
 def _shallow(schema: Any, definitions: dict[str, Any], depth: int) -> Any:
@@ -43,20 +49,6 @@ def _shallow(schema: Any, definitions: dict[str, Any], depth: int) -> Any:
     properties = {name: _shallow(part, definitions, depth - 1) for name, part in schema["properties"].items()}
     rest = {key: value for key, value in schema.items() if key != "properties"}
     return {**rest, "properties": properties}
-
-
-def result_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """The schema of a tool's structured result: ``summary`` first; ``cut`` says what did not fit."""
-    schema = _without_noise(model.model_json_schema(mode="serialization"), keep=set())
-    properties = {"summary": {"type": "string"}, **schema.get("properties", {})}
-    properties["cut"] = {"type": "array", "items": {"type": "string"}}
-    required = [name for name in schema.get("required", []) if not _may_be_left_out(model, name)]
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": ["summary", *(name for name in required if name != "summary")],
-        **_definitions(schema),
-    }
 
 
 def _definitions(schema: dict[str, Any]) -> dict[str, Any]:

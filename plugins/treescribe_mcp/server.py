@@ -11,17 +11,18 @@ import mcp_types as types
 from mcp.server.lowlevel import Server
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 from mcp.shared.exceptions import MCPError
+from pydantic import ValidationError
 from treescribe.effects import READ_ONLY, Effect, within
 from treescribe.errors import InvalidInput, TreescribeError
 from treescribe.host import host
 
 from treescribe_mcp.answers import fitted
-from treescribe_mcp.arguments import validated
+from treescribe_mcp.arguments import place_text, validated
 from treescribe_mcp.build import version
 from treescribe_mcp.faces import Face, workspace_of
 from treescribe_mcp.operations import operation_tools
 from treescribe_mcp.running import running_tools
-from treescribe_mcp.schemas import arguments_schema, result_schema, served_result_schema
+from treescribe_mcp.schemas import arguments_schema, result_schema
 from treescribe_mcp.slots import Slots
 from treescribe_mcp.tool import Call, Tool
 
@@ -71,7 +72,7 @@ class Tools:
             name=tool.name,
             description=tool.description,
             input_schema=schema,
-            output_schema=served_result_schema(tool.result),
+            output_schema=result_schema(tool.result),
             annotations=_annotations(tool.effect),
         )
 
@@ -121,15 +122,12 @@ class Tools:
         return Call(valid, directory, workspace, client, report)
 
     def _invalid(self, name: str, structured: dict[str, Any]) -> str:
-        """Where an answer does not fit its tool's schema; empty where it does."""
-        error = next(iter(self._validator(name).iter_errors(structured)), None)
-        return "" if error is None else f"at {'.'.join(map(str, error.absolute_path)) or 'the top'}: {error.validator}"
-
-    @cache  # noqa: B019
-    def _validator(self, name: str) -> Any:
-        from jsonschema import Draft202012Validator
-
-        return Draft202012Validator(result_schema(self._tools[name].result))
+        """Where an answer does not fit its tool's result model; empty where it does."""
+        try:
+            self._tools[name].result.model_validate(structured)
+        except ValidationError as error:
+            return "; ".join(f"{place_text(found['loc'])}: {found['type']}" for found in error.errors()[:3])
+        return ""
 
 
 def _annotations(effect: Effect) -> types.ToolAnnotations:

@@ -168,7 +168,7 @@ def test_treescribes_own_come_first_and_then_the_order_is_by_name(write: Write) 
 
 def test_the_plugins_that_come_with_treescribe_are_found_and_in_use() -> None:
     problems = {state.name: state.problem for state in host().plugins if state.distribution == "treescribe"}
-    assert problems == dict.fromkeys(("core", "diagnostics", "history", "pytest", "reports"), "")
+    assert problems == dict.fromkeys(("core", "diagnostics", "history", "jobs", "pytest", "reports"), "")
 
 
 def test_loading_the_plugins_imports_nothing_heavy() -> None:

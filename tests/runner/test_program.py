@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -34,7 +35,7 @@ def project(tmp_path: Path) -> Path:
 
 def test_tasks_and_operations_are_listed_together(project: Path) -> None:
     listed = treescribe(project, "--list").stdout
-    assert "build             Build it." in listed
+    assert re.search(r"^  build +Build it\.$", listed, re.MULTILINE)
     assert "history.diff" in listed
     assert "treescribe.history.diff" not in listed
 

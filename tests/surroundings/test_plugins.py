@@ -12,7 +12,10 @@ from programs import Project
 from treescribe import spec
 from treescribe.events import LogMessage, RunFinished
 
-HOOKS = {name: hook for name, hook in vars(spec).items() if name.startswith("treescribe_")}
+NO_PART_OF_A_RUN = ("treescribe_run_abandoned", "treescribe_workspace_status")
+HOOKS = {
+    name: hook for name, hook in vars(spec).items() if name.startswith("treescribe_") and name not in NO_PART_OF_A_RUN
+}
 NUMBER = 20
 FAILING = "acme-13"
 
