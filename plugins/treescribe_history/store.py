@@ -20,7 +20,8 @@ from treescribe import locks
 from treescribe.errors import RunUnavailable
 from treescribe.workspace import Workspace, ensure_state
 
-from treescribe_history.transcript import ACTIVE, Header, Transcript, read_header, read_transcript
+from treescribe_history.recently_read import read_recently
+from treescribe_history.transcript import ACTIVE, Header, Transcript, read_header
 
 if TYPE_CHECKING:
     from treescribe.codec import Codec
@@ -66,9 +67,9 @@ class Store:
         """Read a run, also where it finishes meanwhile; raises RunUnavailable."""
         try:
             try:
-                return read_transcript(stored.path, codec)
+                return read_recently(stored.path, codec)
             except FileNotFoundError:
-                return read_transcript(self.folder / stored.path.name, codec)
+                return read_recently(self.folder / stored.path.name, codec)
         except OSError as error:
             raise self._unreadable(stored, error) from error
 

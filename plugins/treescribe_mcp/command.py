@@ -34,6 +34,14 @@ def _serve(told: options.Options, words: list[str]) -> int:
         from treescribe_mcp import stdio
 
         return stdio.main(told)
+    return _relay([sys.executable, "-m", "treescribe_mcp", "--serve", *words])
+
+
+def _relay(command: list[str]) -> int:
+    """Start the server, which takes its time, before we import what relaying to it needs."""
+    import subprocess
+
+    first = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     from treescribe_mcp.relay import Relay
 
-    return Relay([sys.executable, "-m", "treescribe", "mcp", "--serve", *words]).run()
+    return Relay(command, first).run()

@@ -36,7 +36,7 @@ def _tool(operation: Operation, *, allow_commands: bool) -> Tool:
         description=description,
         effect=operation.effect,
         arguments=operation.parameters_model(commands=allow_commands),
-        result=operation.result_model(),
+        result=operation.result(),
         call=_in_child(operation) if operation.loads_tasks else _in_server(operation),
         needs_workspace=operation.needs_workspace,
         directories=frozenset(name for name, parameter in parameters.items() if described(parameter).directory),

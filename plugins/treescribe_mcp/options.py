@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from treescribe.effects import ADDITIVE, DESTRUCTIVE, READ_ONLY
 
 from treescribe_mcp.registration import CLIENTS
+
+if TYPE_CHECKING:
+    import argparse
 
 SERVER_SETTINGS = "TREESCRIBE_MCP_"
 
@@ -45,8 +47,15 @@ class Options(NamedTuple):
     allow_exec: bool = False
 
 
+def default_slots() -> int:
+    """As many runs at a time as there are processors, two at least."""
+    return max(2, os.cpu_count() or 1)
+
+
 def parser(environment: Mapping[str, str]) -> argparse.ArgumentParser:
     """The command line of ``treescribe mcp``; each setting of the HTTP server may stand in the environment instead."""
+    import argparse
+
     made = argparse.ArgumentParser(
         prog="treescribe mcp",
         description="Serve treescribe's operations and projects' tasks to MCP clients, on standard input and output.",
@@ -60,7 +69,7 @@ def parser(environment: Mapping[str, str]) -> argparse.ArgumentParser:
         choices=(READ_ONLY, ADDITIVE, DESTRUCTIVE),
         help="serve no tool of a stronger effect",
     )
-    made.add_argument("--slots", type=int, default=max(2, os.cpu_count() or 1), help="runs at a time on this machine")
+    made.add_argument("--slots", type=int, default=default_slots(), help="runs at a time on this machine")
     made.add_argument("--program", default="", metavar="PATH", help="the treescribe that makes runs, from the root")
     made.add_argument(
         "--print-config",
@@ -92,6 +101,8 @@ _HTTP_SETTINGS = (
 
 def read(words: list[str], environment: Mapping[str, str] = os.environ) -> Options:
     """The options that a command line gives; ends the process where it is wrong, as argparse does."""
+    if words in ([], ["--serve"]) and not any(name.startswith(SERVER_SETTINGS) for name in environment):
+        return Options(slots=default_slots(), serve=bool(words))  # the usual way, without what it takes to read others
     told = parser(environment).parse_args(words)
     toolsets = frozenset(name for name in told.toolsets.split(",") if name)
     values = {name: value for name, value in vars(told).items() if name in Options._fields}

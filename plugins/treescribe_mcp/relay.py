@@ -58,8 +58,8 @@ class _Writer:
 class _Server:
     """A server process, with a thread that reads what it says."""
 
-    def __init__(self, number: int, command: Sequence[str], happened: Callable[[Any], None]) -> None:
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    def __init__(self, number: int, process: subprocess.Popen[bytes], happened: Callable[[Any], None]) -> None:
+        self.process = process
         assert self.process.stdin is not None
         self.writer = _Writer(self.process.stdin)
         threading.Thread(target=self._read, args=(number, happened), daemon=True).start()
@@ -87,11 +87,15 @@ class Relay:
     """One client's relay, on this process's standard input and output.
 
     :param command: that starts a server.
+    :param first: one that was started already.
     :param installed: the mark of what is installed.
     """
 
-    def __init__(self, command: Sequence[str], installed: Callable[[], str] = fingerprint) -> None:
+    def __init__(
+        self, command: Sequence[str], first: subprocess.Popen[bytes], installed: Callable[[], str] = fingerprint
+    ) -> None:
         self._command = command
+        self._first: subprocess.Popen[bytes] | None = first
         self._installed = installed
         self._happened: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._state = RelayState()
@@ -160,7 +164,9 @@ class Relay:
 
     def _start(self, number: int) -> None:
         try:
-            self._servers[number] = _Server(number, self._command, self._happened.put)
+            process = self._first or subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            self._first = None
+            self._servers[number] = _Server(number, process, self._happened.put)
         except OSError as error:
             self._happened.put(("ended", number, f"cannot be started: {error.strerror}"))
 

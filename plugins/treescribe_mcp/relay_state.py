@@ -8,7 +8,6 @@ by that server, or by an error of the relay's; never is it sent to a second one.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 HANDSHAKE_SECONDS = 30.0
@@ -61,7 +60,6 @@ class Say(NamedTuple):
 Action = ToClient | ToServer | Start | Stop | Say
 
 
-@dataclass
 class _Server:
     """A server process.
 
@@ -70,11 +68,12 @@ class _Server:
     :ivar pending: the requests that it has not answered, by their ids as JSON.
     """
 
-    number: int
-    since: float
-    ready: bool = False
-    draining: bool = False
-    pending: dict[str, dict[str, Any]] = field(default_factory=dict)
+    def __init__(self, number: int, since: float) -> None:
+        self.number = number
+        self.since = since
+        self.ready = False
+        self.draining = False
+        self.pending: dict[str, dict[str, Any]] = {}
 
 
 class RelayState:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from treescribe.frozen import Frozen, frozen
 from treescribe.host import host
 from treescribe.reduce import Verdict
+from treescribe.result import Result
 from treescribe.workspace import Workspace
 
 FAILURES = 3
@@ -14,11 +15,8 @@ NAMES = 10
 MESSAGE = 200
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class FailedTest(_Part):
+@frozen
+class FailedTest(Frozen):
     """A failing test; the message cut."""
 
     test: str
@@ -26,7 +24,8 @@ class FailedTest(_Part):
     message: str | None = None
 
 
-class Changes(_Part):
+@frozen
+class Changes(Frozen):
     """What differs from run ``since``."""
 
     since: int
@@ -35,7 +34,8 @@ class Changes(_Part):
     new_diagnostics: tuple[str, ...] | None = None
 
 
-class Diagnostics(_Part):
+@frozen
+class Diagnostics(Frozen):
     """How many diagnostics, and the first few."""
 
     errors: int | None = None
@@ -43,7 +43,8 @@ class Diagnostics(_Part):
     first: tuple[str, ...] | None = None
 
 
-class RunAnswer(_Part):
+@frozen
+class RunAnswer(Result):
     """The answer to `run`, `check` and `exec`. ``run`` is left out where the run could not be recorded."""
 
     summary: str

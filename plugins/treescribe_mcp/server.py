@@ -11,10 +11,11 @@ import mcp_types as types
 from mcp.server.lowlevel import Server
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 from mcp.shared.exceptions import MCPError
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from treescribe.effects import READ_ONLY, Effect, within
 from treescribe.errors import InvalidInput, TreescribeError
 from treescribe.host import host
+from treescribe.result import model_of
 
 from treescribe_mcp.answers import fitted
 from treescribe_mcp.arguments import place_text, validated
@@ -124,10 +125,15 @@ class Tools:
     def _invalid(self, name: str, structured: dict[str, Any]) -> str:
         """Where an answer does not fit its tool's result model; empty where it does."""
         try:
-            self._tools[name].result.model_validate(structured)
+            self._model(name).model_validate(structured)
         except ValidationError as error:
             return "; ".join(f"{place_text(found['loc'])}: {found['type']}" for found in error.errors()[:3])
         return ""
+
+    @cache  # noqa: B019
+    def _model(self, name: str) -> type[BaseModel]:
+        result = self._tools[name].result
+        return result if issubclass(result, BaseModel) else model_of(result)
 
 
 def _annotations(effect: Effect) -> types.ToolAnnotations:

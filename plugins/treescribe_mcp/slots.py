@@ -15,11 +15,6 @@ _LOOK_SECONDS = 0.05
 _TELL_SECONDS = 5.0
 
 
-def default_slots() -> int:
-    """As many as there are processors, two at least."""
-    return max(2, os.cpu_count() or 1)
-
-
 class Slots:
     """Places for runs: a file each, locked by who has it.
 

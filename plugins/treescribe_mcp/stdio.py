@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from typing import Any
 
 import anyio
+from treescribe.collector import collector_paused
 
 from treescribe_mcp.options import Options
 
@@ -18,8 +20,19 @@ def main(options: Options) -> int:
 
 
 async def _serve(options: Options) -> None:
-    from mcp.server.lowlevel import NotificationOptions
-    from mcp.server.stdio import stdio_server
+    with collector_paused():
+        from mcp.server.stdio import stdio_server
+
+        server = _make_server(options)
+    gc.freeze()  # what was imported stays, and needs no looking through
+    async with anyio.create_task_group() as group:
+        group.start_soon(_end_by_signal, group.cancel_scope)
+        async with stdio_server() as (read, write):
+            await server.run(read, write, _what_changes(server))
+        group.cancel_scope.cancel()
+
+
+def _make_server(options: Options) -> Any:
     from treescribe.programs import Programs, use_programs, without_settings
 
     from treescribe_mcp.build import build
@@ -28,14 +41,17 @@ async def _serve(options: Options) -> None:
     from treescribe_mcp.slots import Slots
 
     use_programs(Programs(options.program, without_settings(os.environ)))
-    tools = all_tools(Slots(options.slots), allow_exec=True)
-    served = Tools(selected(tools, options.toolsets, options.max_effect), Directories(), build())
-    server = make_server(served)
-    async with anyio.create_task_group() as group:
-        group.start_soon(_end_by_signal, group.cancel_scope)
-        async with stdio_server() as (read, write):
-            await server.run(read, write, server.create_initialization_options(NotificationOptions(tools_changed=True)))
-        group.cancel_scope.cancel()
+    tools = selected(all_tools(Slots(options.slots), allow_exec=True), options.toolsets, options.max_effect)
+    served = Tools(tools, Directories(), build())
+    served.listed()
+    return make_server(served)
+
+
+def _what_changes(server: Any) -> Any:
+    """What the handshake says: the list of tools may change, as the relay tells where treescribe is replaced."""
+    from mcp.server.lowlevel import NotificationOptions
+
+    return server.create_initialization_options(NotificationOptions(tools_changed=True))
 
 
 async def _end_by_signal(scope: Any) -> None:

@@ -49,7 +49,7 @@ class Tool:
     :ivar toolset: ``run`` for running, else the first part of the operation's name: what ``--toolsets`` selects.
     :ivar description: what it does, for a model to read.
     :ivar arguments: the pydantic model of its arguments, the workspace excepted.
-    :ivar result: the pydantic model of its structured result.
+    :ivar result: the class of its structured result: a pydantic model, or a `treescribe.result.Result`.
     :ivar directories: the arguments, beside the workspace, that are directories.
     :ivar ceiling: bytes that its answer has at most, as JSON.
     :ivar rest: how to get what was cut off.
@@ -60,7 +60,7 @@ class Tool:
     description: str
     effect: Effect
     arguments: type[BaseModel]
-    result: type[BaseModel]
+    result: type[Any]
     call: Callable[[Call], Awaitable[dict[str, Any]]]
     needs_workspace: bool = True
     directories: frozenset[str] = field(default_factory=frozenset)

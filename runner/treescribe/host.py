@@ -61,6 +61,7 @@ class Host:
         self._failed: set[tuple[str, str]] = set()
         self._notes: list[str] = []
         self._answers: dict[str, list[tuple[str, Any]]] = {}
+        self._codec: Codec | None = None
         self._specs = {
             name: tuple(inspect.signature(function).parameters)
             for name, function in vars(spec).items()
@@ -94,6 +95,7 @@ class Host:
             raise ValueError(f"plugin {name}: {problem}")
         self._manager.register(self._isolated(implementations, name), name)
         self._answers.clear()
+        self._codec = None
 
     def operations(self) -> dict[str, Operation]:
         """Every operation by name; the first plugin to bring a name keeps it."""
@@ -116,7 +118,9 @@ class Host:
         return found
 
     def codec(self) -> Codec:
-        """A codec that knows the built-in catalogue and the plugins' event types."""
+        """A codec that knows the built-in catalogue and the plugins' event types; one for all, since it learns."""
+        if self._codec is not None:
+            return self._codec
         from treescribe.codec import Codec
         from treescribe.events import CATALOGUE
 
@@ -128,7 +132,8 @@ class Host:
             else:
                 types[cls.type] = cls
                 extra.append(cls)
-        return Codec(extra)
+        self._codec = Codec(extra)
+        return self._codec
 
     def _brought(self, hook: str) -> list[tuple[str, Any]]:
         """(plugin, part) of what all plugins returned from `hook`, in the order they were registered; asked once."""

@@ -99,11 +99,16 @@ class Operation:
         model: type[BaseModel] = create_model(title, __config__=config, **fields)
         return model
 
+    def result(self) -> type[Any]:
+        """The class that the function returns."""
+        returned: type[Any] = get_type_hints(self.load())["return"]
+        return returned
+
     def result_model(self) -> type[BaseModel]:
         """The pydantic model that the function returns; of a `Result`, a model that validates it."""
         from pydantic import BaseModel
 
-        returned: type[Any] = get_type_hints(self.load())["return"]
+        returned = self.result()
         return returned if issubclass(returned, BaseModel) else model_of(returned)
 
     def load_render(self) -> Callable[..., str]:
