@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 import pytest
 from support import git
 
+pytestmark = pytest.mark.once
+
 HOME = Path.home()
 """The user's own: compilers keep their caches, libraries and plugins there."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib.util import find_spec
 
 from treescribe.errors import TreescribeError
 from treescribe.saying import say
@@ -26,6 +27,8 @@ def _serve(told: options.Options, words: list[str]) -> int:
     if told.print_config:
         registration.print_config(told.print_config, words)
         return 0
+    if find_spec("mcp") is None:
+        raise TreescribeError("treescribe mcp needs the MCP SDK.", "Install it with: pip install 'treescribe[mcp]'")
     if told.http:
         from treescribe_mcp import http
 

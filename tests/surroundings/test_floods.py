@@ -17,6 +17,8 @@ from treescribe.events import Output
 from treescribe.masking import is_secret_name
 from treescribe.output import OutputLimits
 
+pytestmark = pytest.mark.once
+
 MIB = 1024 * 1024
 WRITE = "import os, sys\nw = sys.stdout.buffer.write\n"
 

@@ -16,7 +16,7 @@ from support import python_in_background
 
 IMAGE = os.environ.get("TREESCRIBE_TEST_IMAGE", "treescribe-base:bookworm")
 
-pytestmark = pytest.mark.docker
+pytestmark = [pytest.mark.docker, pytest.mark.once]
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from mcp_clients import Connect
 
+pytestmark = pytest.mark.once
+
 TREESCRIBE = shutil.which("treescribe", path=str(Path(sys.executable).parent)) or "treescribe"
 
 
@@ -60,3 +62,12 @@ def test_printing_needs_no_sdk() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     loaded = set(done.stdout.splitlines()[-1].split())
     assert not loaded & {"mcp", "pydantic", "asyncio", "invoke", "anyio"}
+
+
+@pytest.mark.parametrize("words", [[], ["--serve"], ["--http", "127.0.0.1:0", "--root", "/"]])
+def test_without_the_sdk_it_says_what_to_install(words: list[str]) -> None:
+    code = f"import sys; sys.modules['mcp'] = None; from treescribe_mcp.command import main; sys.exit(main({words}))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert "pip install 'treescribe[mcp]'" in done.stderr
+    assert "Traceback" not in done.stderr

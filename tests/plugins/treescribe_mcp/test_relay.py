@@ -20,7 +20,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_clients import ERAS, SERVER, Connect, Served
 from treescribe.process_tree import is_running
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.once]
 
 
 async def until(condition: Callable[[], Any], seconds: float = 60) -> None:

@@ -201,6 +201,7 @@ def test_crashes_far_apart_do_not_count_together(world: World) -> None:
         world.later(CRASH_SECONDS / 2 + 1)
         world.crash(server)
         assert world.running == [server + 1]
+        world.server_says(server + 1, answer(world.probe(server + 1)["id"]))
 
 
 def test_a_replacement_serves_once_it_has_answered_and_the_old_one_ends_what_it_was_asked(world: World) -> None:
@@ -265,6 +266,15 @@ def test_both_the_server_and_its_replacement_crash(world: World) -> None:
     world.crash(1)
     world.says(call(1))
     world.crash(2)
+    assert world.running == [3]
+    world.server_says(3, answer(world.probe(3)["id"]))
+    assert world.asked(3) == [1]
+
+
+def test_a_server_that_does_not_shake_hands_after_a_crash_is_given_up(world: World) -> None:
+    world.crash(1)
+    world.says(call(1))
+    world.later(HANDSHAKE_SECONDS + 1)
     assert world.running == [3]
     world.server_says(3, answer(world.probe(3)["id"]))
     assert world.asked(3) == [1]
