@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
+from treescribe.cli import is_command
 from treescribe.clock import SystemClock
 from treescribe.errors import InvalidInput, TreescribeError
 from treescribe.operation import Parameter
@@ -37,7 +38,7 @@ LONGEST_WAIT = 600.0
 
 def start(
     workspace: Workspace,
-    targets: Annotated[list[str], Parameter("what to run, by name, as treescribe TARGET …")] = [],  # noqa: B006
+    targets: Annotated[list[str], Parameter("what to run, by name; one flag for each")] = [],  # noqa: B006
     command: Annotated[str, Parameter("or a command for the shell", command=True)] = "",
     name: Annotated[str, Parameter("what to call it in lists")] = "",
 ) -> JobStarted:
@@ -49,6 +50,8 @@ def start(
         raise InvalidInput("a job is a run of targets or a command: give one of the two.")
     if any(target.startswith("-") or not target for target in targets):
         raise InvalidInput("targets are names; an option cannot be one.")
+    if any(is_command(target) for target in targets):
+        raise InvalidInput("targets are names of targets; one of these is a command of treescribe.")
     store = JobStore(workspace)
     store.sweep(SystemClock().now_ms())
     words = list(targets) if targets else ["exec", "--", "sh", "-c", command]

@@ -29,6 +29,11 @@ def main() -> None:
     Program().run()
 
 
+def is_command(word: str) -> bool:
+    """Whether a word is a command, and no name of a target, where it comes first."""
+    return _command(word) is not None
+
+
 def _command(word: str) -> Callable[[list[str]], Any] | None:
     """The command that is called by this word; none for the names of tasks and operations."""
     if word == "exec":

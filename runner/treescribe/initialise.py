@@ -68,7 +68,8 @@ def render(result: InitResult, style: Style) -> str:
         return f"{result.file} names {EXECUTOR} already: plain inv records here."
     return (
         f"{result.file}: tasks.executor_class is {EXECUTOR}: plain inv records here too.\n"
-        "Everyone who runs inv in this project needs treescribe from now on. To undo it, take that line out again."
+        "Everyone who runs inv in this project needs treescribe from now on. To undo it, take that line out again.\n"
+        "Agents are given treescribe by its MCP server, once for all projects: treescribe mcp --print-config"
     )
 
 

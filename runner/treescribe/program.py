@@ -21,7 +21,7 @@ from invoke.program import Program as InvokeProgram
 
 from treescribe.collector import leave_quickly
 from treescribe.errors import TreescribeError
-from treescribe.follower import PROTOCOL, follower
+from treescribe.follower import PROTOCOL, Follower, follower
 from treescribe.host import host
 from treescribe.loader import WorktreeLoader
 from treescribe.operation_tasks import ALIAS_PREFIX, OperationTask, OwnTask, operations_collection
@@ -199,6 +199,8 @@ class Program(InvokeProgram):
         Operations alone need neither: what records is not even imported for them.
         """
         tasks = [self.collection[task.name] for task in self.tasks]
+        if (following := follower()) is not None:
+            self._refuse_core_options(following)
         if any(isinstance(task, OwnTask) and task.backend is not None for task in tasks):
             from treescribe.backend_tasks import run_targets
 
@@ -206,12 +208,18 @@ class Program(InvokeProgram):
         if self._has_users_tasks():
             executor_class = self._configured_executor()
         else:
-            if (following := follower()) is not None:
+            if following is not None:
                 names = ", ".join(task.name or "" for task in tasks)
                 raise following.refused(f"{names}: an operation of treescribe, not a target.", "Call it as a tool.")
             leave_quickly()
             executor_class = Executor
         executor_class(self.collection, self.config, self.core).execute(*self.tasks)
+
+    def _refuse_core_options(self, following: Follower) -> None:
+        """Who follows a run names targets and their options; an option that no target has would be one of invoke."""
+        given = [f"--{name}" for name, argument in self.core[0].args.items() if argument.got_value]
+        if given:
+            raise following.refused(f"{', '.join(given)}: none of the targets has an option of that name.")
 
     def _has_users_tasks(self) -> bool:
         return not self.tasks or any(not isinstance(self.collection[task.name], OwnTask) for task in self.tasks)

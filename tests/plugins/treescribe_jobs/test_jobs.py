@@ -283,6 +283,8 @@ def test_git_sees_nothing_of_it(workspace: Workspace) -> None:
         ({}, "give one of the two"),
         ({"targets": ["a"], "command": "b"}, "give one of the two"),
         ({"targets": ["--help"]}, "targets are names"),
+        ({"targets": ["exec", "id"]}, "is a command of treescribe"),
+        ({"targets": ["mcp"]}, "is a command of treescribe"),
     ],
 )
 def test_what_is_neither_targets_nor_a_command_is_refused(
