@@ -202,6 +202,7 @@ def _tail(job: Job, lines: int) -> tuple[str, int, int, int]:
 def _page(job: Job, offset: int) -> tuple[str, int, int, int]:
     """(text, its offset, where it ends, size): up to `PAGE_BYTES` from an offset on, whole lines if there are any."""
     size = _size(job)
+    offset = min(offset, size)
     data = _read(job, offset, PAGE_BYTES)
     if offset + len(data) < size and b"\n" in data:
         data = data[: data.rindex(b"\n") + 1]

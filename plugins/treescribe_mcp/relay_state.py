@@ -20,6 +20,7 @@ CRASHES, CRASH_SECONDS = 3, 60.0
 """So many crashes in so many seconds, and no other server is started until the first of them is that long ago."""
 
 ERROR_CODE = -32000
+PARSE_ERROR = -32700
 _OWN = "treescribe-relay:"
 _SUBSCRIBE = "subscriptions/listen"
 _ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
@@ -106,6 +107,8 @@ class RelayState:
         if "method" not in message:
             return self._answer_of_client(message)
         if "id" in message:
+            if not _is_unicode(line, message):  # the SDK drops such a line, and its client would wait for ever
+                return [ToClient(_error(message["id"], "a text in it is no valid Unicode", PARSE_ERROR))]
             return self._request(line, message, now)
         if message["method"] == "notifications/cancelled":
             return self._cancellation(line, message)
@@ -385,5 +388,16 @@ def _line(message: dict[str, Any]) -> bytes:
     return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode(errors="surrogatepass") + b"\n"
 
 
-def _error(number: Any, text: str) -> bytes:
-    return _line({"jsonrpc": "2.0", "id": number, "error": {"code": ERROR_CODE, "message": text}})
+def _is_unicode(line: bytes, message: dict[str, Any]) -> bool:
+    """Whether a message's texts are Unicode: an escape may stand for half a character."""
+    if b"\\ud" not in line and b"\\uD" not in line:
+        return True
+    try:
+        json.dumps(message, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _error(number: Any, text: str, code: int = ERROR_CODE) -> bytes:
+    return _line({"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": text}})

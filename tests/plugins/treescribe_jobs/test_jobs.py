@@ -258,6 +258,8 @@ def test_the_log_is_read_page_by_page(workspace: Workspace) -> None:
         page = status(workspace, 1, offset=offset)
         assert 0 < len(page.log) <= PAGE_BYTES
         read, offset = read + page.log, page.next_offset
+    beyond = status(workspace, 1, offset=10**18)
+    assert (beyond.log, beyond.offset, beyond.next_offset) == ("", told.size, told.size)
     assert read.startswith(lines)
     assert read.count("\n") == 3001
 

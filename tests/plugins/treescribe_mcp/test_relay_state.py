@@ -136,6 +136,18 @@ def test_lines_pass_as_they_are(world: World) -> None:
     assert ToClient(b"printed by somebody\n") in world.state.server_said(1, b"printed by somebody\n", world.now)
 
 
+def test_a_request_with_half_a_character_is_answered_by_the_relay(world: World) -> None:
+    """The server would drop it, and the client wait for ever."""
+    whole, half = (
+        rb'{"id": 1, "method": "a", "params": {"x": "\ud83d\ude00"}}',
+        rb'{"id": 2, "method": "a", "p": "\uD83D"}',
+    )
+    assert world.state.client_said(whole, world.now) == [ToServer(1, whole)]
+    (told,) = world.state.client_said(half, world.now)
+    assert isinstance(told, ToClient)
+    assert json.loads(told.line)["error"]["code"] == -32700
+
+
 def test_an_answer_nobody_asked_for_is_dropped(world: World) -> None:
     world.server_says(1, answer(99))
     assert world.answers() == [0]
