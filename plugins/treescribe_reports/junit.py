@@ -48,7 +48,7 @@ def junit_events(path: str, workspace: Workspace) -> Iterator[Event]:
     if root.tag not in ("testsuites", "testsuite"):
         raise UnreadableReport(f"its root is <{root.tag}>, not <testsuites> or <testsuite>")
     suites: dict[str, list[Case]] = {}
-    for case in _cases(root, ""):
+    for case in _cases(root):
         suites.setdefault(case.suite, []).append(case)
     for suite, cases in suites.items():
         yield from _suite_events(project, suite, cases, workspace)
@@ -64,15 +64,18 @@ def project_of(path: str, workspace: Workspace) -> str:
     return "/".join(folders[:place])
 
 
-def _cases(element: Element, suite: str) -> Iterator[Case]:
-    name = element.get("name", "") or suite
-    for child in element:
-        if child.tag == "testsuite":
-            yield from _cases(child, name)
-        elif child.tag == "testcase":
-            test, of_class = child.get("name", ""), child.get("classname", "")
-            told_twice = of_class == test or of_class == f"{name} {test}"  # jest-junit, unless it is told otherwise
-            yield Case(name if told_twice or not of_class else of_class, test, child)
+def _cases(root: Element) -> Iterator[Case]:
+    """The tests in the order of the file, however deep their suites are nested."""
+    waiting = [(root, "")]
+    while waiting:
+        element, suite = waiting.pop()
+        if element.tag == "testcase":
+            test, of_class = element.get("name", ""), element.get("classname", "")
+            told_twice = of_class == test or of_class == f"{suite} {test}"  # jest-junit, unless it is told otherwise
+            yield Case(suite if told_twice or not of_class else of_class, test, element)
+        elif element.tag in ("testsuite", "testsuites"):
+            name = element.get("name", "") or suite
+            waiting += [(child, name) for child in reversed(element)]
 
 
 def _empty_suites(root: Element) -> Iterator[str]:

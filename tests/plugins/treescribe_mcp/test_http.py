@@ -194,8 +194,15 @@ def test_exec_is_served_only_where_it_is_switched_on(server: HttpServer, tmp_pat
     message = request("tools/call", {"name": "exec", "arguments": {"workspace_id": "shop-a", "command": ["true"]}})
     answer = httpx2.post(f"{server.url}/mcp", json=message, headers={**headers_for(message), **BEARER})
     assert "there is no such tool" in answer.text
+    job = call(server, "job_start", {"workspace_id": "shop-a", "command": "true"})
+    assert "unknown argument command" in job["content"][0]["text"]
+    job = call(server, "job_start", {"workspace_id": "shop-a", "targets": ["exec", "true"]})
+    assert "is a command of treescribe" in job["content"][0]["text"]
     with http_server(tmp_path, "--workspaces", f"one={shop}", "--allow-exec") as other:
         assert call(other, "exec", {"workspace_id": "one", "command": ["true"]})["structuredContent"]["ok"]
+        started = call(other, "job_start", {"workspace_id": "one", "command": "true"})["structuredContent"]
+        told = call(other, "job_status", {"workspace_id": "one", "job": started["job"], "wait": 60})
+        assert told["structuredContent"]["job"]["exit_code"] == 0
 
 
 def test_a_body_beyond_the_limit_is_refused(server: HttpServer) -> None:

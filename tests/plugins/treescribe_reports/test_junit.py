@@ -9,6 +9,7 @@ from treescribe.events import Event, SuiteFinished, SuiteStarted, TestFinished
 from treescribe.workspace import Workspace
 from treescribe_reports.junit import junit_events
 from treescribe_reports.texts import LONGEST_TRACE
+from treescribe_reports.written import UnreadableReport
 
 SUREFIRE = """\
 <?xml version="1.0" encoding="UTF-8"?>
@@ -240,3 +241,37 @@ def test_letters_of_any_language_are_kept(workspace: Workspace, tmp_path: Path) 
     path.write_bytes(text.encode("latin-1"))
     names = [(test.suite, test.test) for test in junit_events(str(path), workspace) if isinstance(test, TestFinished)]
     assert names == [("Körbe", "zählt")]
+
+
+def tests_of(events: list[Event]) -> list[tuple[str, str]]:
+    return [(event.suite, event.test) for event in events if isinstance(event, TestFinished)]
+
+
+def test_suites_may_be_nested_however_deep(workspace: Workspace) -> None:
+    depth = 5000
+    text = "<testsuites>" + "<testsuite name='d'>" * depth + "<testcase name='z'/>" + "</testsuite>" * depth
+    assert tests_of(events_of(workspace, f"{text}</testsuites>")) == [("d", "z")]
+
+
+LAUGHS = "".join(f'<!ENTITY {chr(98 + n)} "{f"&{chr(97 + n)};" * 10}">' for n in range(9))
+
+
+@pytest.mark.parametrize(
+    "doctype",
+    [f'<!ENTITY a "ha">{LAUGHS}', '<!ENTITY j SYSTEM "file:///etc/passwd">'],
+    ids=["entities that grow", "another file"],
+)
+def test_entities_bring_nothing_in(workspace: Workspace, doctype: str) -> None:
+    case = '<testcase name="t"><failure>&j;</failure></testcase>'
+    text = f'<!DOCTYPE t [{doctype}]><testsuite name="s">{case}</testsuite>'
+    events: list[Event] = []
+    with pytest.raises(UnreadableReport, match="no well-formed XML"):
+        events.extend(events_of(workspace, text))
+    assert "root:" not in str(events)
+
+
+def test_an_encoding_that_the_file_tells_is_read(workspace: Workspace) -> None:
+    path = workspace.root / "junit.xml"
+    text = '<?xml version="1.0" encoding="utf-16"?><testsuite name="u"><testcase name="ü"/></testsuite>'
+    path.write_bytes(text.encode("utf-16"))
+    assert tests_of(list(junit_events(str(path), workspace))) == [("u", "ü")]
