@@ -243,14 +243,14 @@ def test_letters_of_any_language_are_kept(workspace: Workspace, tmp_path: Path) 
     assert names == [("Körbe", "zählt")]
 
 
-def tests_of(events: list[Event]) -> list[tuple[str, str]]:
+def results_of(events: list[Event]) -> list[tuple[str, str]]:
     return [(event.suite, event.test) for event in events if isinstance(event, TestFinished)]
 
 
 def test_suites_may_be_nested_however_deep(workspace: Workspace) -> None:
     depth = 5000
     text = "<testsuites>" + "<testsuite name='d'>" * depth + "<testcase name='z'/>" + "</testsuite>" * depth
-    assert tests_of(events_of(workspace, f"{text}</testsuites>")) == [("d", "z")]
+    assert results_of(events_of(workspace, f"{text}</testsuites>")) == [("d", "z")]
 
 
 LAUGHS = "".join(f'<!ENTITY {chr(98 + n)} "{f"&{chr(97 + n)};" * 10}">' for n in range(9))
@@ -274,4 +274,4 @@ def test_an_encoding_that_the_file_tells_is_read(workspace: Workspace) -> None:
     path = workspace.root / "junit.xml"
     text = '<?xml version="1.0" encoding="utf-16"?><testsuite name="u"><testcase name="ü"/></testsuite>'
     path.write_bytes(text.encode("utf-16"))
-    assert tests_of(list(junit_events(str(path), workspace))) == [("u", "ü")]
+    assert results_of(list(junit_events(str(path), workspace))) == [("u", "ü")]
