@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import re
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -111,3 +115,52 @@ async def test_or_refused(shop: Path, connect: Connect, name: str) -> None:
         assert (await server.call("history_list", shop))["total"] == 0
     assert "0.0.9 (run protocol none)" in refusal
     assert "Install the same treescribe there" in refusal
+
+
+# ---- with the package index: one that really is older --------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def older(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sources of this treescribe as they would be of version 0.0.9."""
+    folder = tmp_path_factory.mktemp("older")
+    here = Path(__file__).parents[3]
+    for name in ("runner", "plugins"):
+        shutil.copytree(here / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(here / name, folder / name)
+    text = (folder / "pyproject.toml").read_text()
+    version = re.search(r'^version = "(.+)"$', text, re.MULTILINE)
+    assert version is not None
+    (folder / "pyproject.toml").write_text(text.replace(version[0], 'version = "0.0.9"'))
+    return folder
+
+
+def installed(sources: Path, root: Path) -> None:
+    """Give the workspace a virtualenv with the treescribe of these sources."""
+    subprocess.run([sys.executable, "-m", "venv", str(root / ".venv")], check=True)
+    pip = [str(root / ".venv" / "bin" / "pip"), "-q", "--disable-pip-version-check", "install"]
+    subprocess.run([*pip, str(sources)], check=True)
+
+
+@pytest.mark.anyio
+@pytest.mark.index
+async def test_a_real_older_one_of_the_same_protocol_makes_the_run(shop: Path, older: Path, connect: Connect) -> None:
+    installed(older, shop)
+    async with connect() as server:
+        answer = await server.call("run", shop, targets=["look"])
+    assert answer["ok"]
+    header = json.loads((shop / ".treescribe/history/1.jsonl").read_text().partition("\n")[0])
+    assert header["writer"]["treescribe"] == "0.0.9"
+
+
+@pytest.mark.anyio
+@pytest.mark.index
+async def test_a_real_older_one_of_another_protocol_is_refused(shop: Path, older: Path, connect: Connect) -> None:
+    follower = older / "runner" / "treescribe" / "follower.py"
+    follower.write_text(follower.read_text().replace(f"PROTOCOL = {PROTOCOL}", "PROTOCOL = 0"))
+    installed(older, shop)
+    async with connect() as server:
+        refusal = await server.refused("run", directory=str(shop), targets=["look"])
+    assert "the workspace's treescribe is 0.0.9 (run protocol 0), this one is " in refusal
+    assert not (shop / ".treescribe").exists()
