@@ -20,6 +20,14 @@ settings.register_profile("treescribe", deadline=None, suppress_health_check=[He
 settings.load_profile("treescribe")  # no test fails because the machine is busy
 
 
+CACHES = {"PIP_CACHE_DIR": "~/.cache/pip", "npm_config_cache": "~/.npm"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the tests that take minutes, so that no worker is left alone with one in the end."""
+    items.sort(key=lambda item: item.get_closest_marker("index") is None)
+
+
 @pytest.fixture(autouse=True)
 def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A home folder and a git configuration of the test's own; nothing of a run, or a pytest, around it."""
@@ -28,6 +36,8 @@ def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
             ours = name.startswith(("TREESCRIBE_", "INVOKE_", "GIT_", "PYTEST_"))
             if ours and name != "PYTEST_CURRENT_TEST":  # which pytest itself keeps account of
                 patch.delenv(name)
+        for name, folder in CACHES.items():  # what was downloaded once need not be again
+            patch.setenv(name, os.environ.get(name) or os.path.expanduser(folder))
         home = str(tmp_path_factory.mktemp("home"))
         patch.setenv("HOME", home)
         patch.setenv("PYTEST_DEBUG_TEMPROOT", home)  # a pytest below closes the usual one to others
