@@ -41,7 +41,7 @@ CASES: list[tuple[str, tuple[str, ...], str, Any]] = [
     ("job.start", ("--command", "true"), "what", "true"),
     ("job.status", ("1", "--wait", "60"), "job.exit_code", 0),
     ("job.stop", ("1",), "job.job", 1),
-    ("plugins", (), "plugins.0.name", "core"),
+    ("plugins", (), "summary", "6 plugins, all in use"),
     ("targets", (), "targets.0.name", "check"),
     ("workspace.status", (), "parts.history.last.run", 2),
 ]

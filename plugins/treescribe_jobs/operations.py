@@ -12,8 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
-from treescribe.cli import is_command
 from treescribe.clock import SystemClock
+from treescribe.commands import command_of
 from treescribe.errors import InvalidInput, TreescribeError
 from treescribe.operation import Parameter
 from treescribe.process_tree import end_marked, marked, new_mark
@@ -50,7 +50,7 @@ def start(
         raise InvalidInput("a job is a run of targets or a command: give one of the two.")
     if any(target.startswith("-") or not target for target in targets):
         raise InvalidInput("targets are names; an option cannot be one.")
-    if any(is_command(target) for target in targets):
+    if any(command_of(target) is not None for target in targets):
         raise InvalidInput("targets are names of targets; one of these is a command of treescribe.")
     store = JobStore(workspace)
     store.sweep(SystemClock().now_ms())

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from treescribe.errors import TreescribeError
 from treescribe.saying import say
 
-from treescribe_mcp import options, registration
+from treescribe_mcp import options
 
 REFUSED = 2
 
@@ -25,6 +25,8 @@ def main(words: list[str]) -> int:
 
 def _serve(told: options.Options, words: list[str]) -> int:
     if told.print_config:
+        from treescribe_mcp import registration
+
         registration.print_config(told.print_config, words)
         return 0
     if find_spec("mcp") is None:

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from treescribe.effects import ADDITIVE, DESTRUCTIVE, READ_ONLY
 
-from treescribe_mcp.registration import CLIENTS
-
 if TYPE_CHECKING:
     import argparse
 
@@ -55,6 +53,8 @@ def default_slots() -> int:
 def parser(environment: Mapping[str, str]) -> argparse.ArgumentParser:
     """The command line of ``treescribe mcp``; each setting of the HTTP server may stand in the environment instead."""
     import argparse
+
+    from treescribe_mcp.registration import CLIENTS
 
     made = argparse.ArgumentParser(
         prog="treescribe mcp",

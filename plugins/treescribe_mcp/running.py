@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from anyio import to_thread
 from pydantic import BaseModel, ConfigDict, Field
-from treescribe.cli import is_command
+from treescribe.commands import command_of
 from treescribe.effects import ADDITIVE, DESTRUCTIVE, Effect, effect_of
 from treescribe.errors import InvalidInput, TreescribeError
 from treescribe.events import Event, SuiteStarted, TestFinished
@@ -184,7 +184,7 @@ def task_words(arguments: RunArguments) -> Iterator[str]:
                 f"targets[{number}] is no name of a target: it is empty, begins with - or holds white space.",
                 'Options go into options: {"TARGET": {"name": "value"}}.',
             )
-        if is_command(target):
+        if command_of(target) is not None:
             raise InvalidInput(f"targets[{number}] is a command of treescribe, not a target.", "See the tool targets.")
         yield target
         for name, value in arguments.options.get(target, {}).items():

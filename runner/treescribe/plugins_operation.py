@@ -29,6 +29,7 @@ class PluginsResult(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
+    summary: str
     plugins: tuple[PluginInfo, ...]
     notes: tuple[str, ...] = ()
 
@@ -53,7 +54,13 @@ def plugins(workspace: Workspace | None) -> PluginsResult:
         )
         for state in found.plugins
     )
-    return PluginsResult(plugins=infos, notes=(*found.notes, *problems))
+    return PluginsResult(summary=_summary(infos), plugins=infos, notes=(*found.notes, *problems))
+
+
+def _summary(infos: tuple[PluginInfo, ...]) -> str:
+    left_out = [info.name for info in infos if not info.ok]
+    how = f"left out: {', '.join(left_out)}" if left_out else "all in use"
+    return f"{len(infos)} plugin{'' if len(infos) == 1 else 's'}, {how}"
 
 
 def _problem_of(operation: Operation) -> str:
